@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from helpers.processes import HANGS
+from helpers.solutions import NUMBER_IN_TEXT, SOLVES
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat, which reads notebooks, is missing")
 nbclient = pytest.importorskip("nbclient", reason="nbclient, which runs notebooks, is missing")
@@ -30,8 +31,8 @@ pytestmark = [
 ]
 
 
-def run(path: Path, home: Path) -> Any:
-    """A notebook and the solutions of its exercises, executed; without the solutions.
+def run(path: Path, home: Path) -> tuple[Any, list[str]]:
+    """A notebook, executed, and what the solutions of its exercises print after it.
 
     The interpreter is that of this process: a python3 kernel of the user's may belong to any.
     """
@@ -53,8 +54,11 @@ def run(path: Path, home: Path) -> Any:
             notebook, timeout=HANGS, kernel_name="python3", coalesce_streams=True,
             resources={"metadata": {"path": str(FOLDER)}},
         ).execute()  # fmt: skip
+    cells = notebook.cells[count:]
+    assert [cell.source for cell in cells if spoken(cell.outputs, "stderr")] == []
+    answers = [spoken(cell.outputs, "stdout") for cell in cells]
     del notebook.cells[count:]
-    return notebook
+    return notebook, answers
 
 
 def solutions(notebook: Any) -> list[str]:
@@ -69,11 +73,12 @@ def outputs(notebook: Any) -> list[Any]:
 
 
 def printed(notebook: Any, stream: str) -> str:
-    shown = (
-        out.text for out in outputs(notebook) if out.output_type == "stream" and out.name == stream
-    )
-    # A kernel may send a line in two parts.
-    return "".join(shown)
+    return spoken(outputs(notebook), stream)
+
+
+def spoken(outs: list[Any], stream: str) -> str:
+    """What outputs write to a stream; a kernel may send a line in two parts."""
+    return "".join(out.text for out in outs if out.output_type == "stream" and out.name == stream)
 
 
 def displayed(notebook: Any, kind: str) -> list[str]:
@@ -207,6 +212,9 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
         r"minimum of the relaxation -1\.250000", r"f has the curvatures \[-0\.704  1\.704\]",
         # 0.2 a² - a and 0.3 b² - b have the minima -5/4 and -5/6.
         r"x₁x₂ alone +curvatures \[0\.4 0\.6\], minimum -2\.083, never above f",
+        # With ½(0 + 3a + 3b - 9) for ab f is least at 0: -½ · 1.2 · 9. With the larger of both it
+        # is least where a + b = 3, at (1.8, 1.2): 0.648 + 0.432 - 3.
+        r"averaged planes +minimum -5\.400", r"McCormick's envelope +minimum -1\.920",
         r"by relaxation .* never above f",
         # Spoilt multipliers prove less, by a positive number.
         r"weaker by +(?!0\.0+\n)\d+\.\d+\n",
@@ -250,6 +258,8 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
     "11": (5, (
         # 6 kernels, and for each 2 sizes of 2 data sets and 3 C.
         "72 problems, all optima proved", "LIBSVM, smo and dca fall short together on",
+        # The larger of two planes is above their mean.
+        r"median gap, separable +6\.\d\nmedian gap, envelope +4\.\d\n",
     )),
 }  # fmt: skip
 """How many pictures each notebook has at least, and what it shows."""
@@ -268,8 +278,15 @@ def check_shown(path: Path, notebook: Any) -> None:
     assert [part for part in words if not re.search(part, text)] == []
 
 
+def check_solved(path: Path, answers: list[str]) -> None:
+    """Every solution prints what its text says."""
+    checks = SOLVES[path.stem[:2]]
+    for check, answer in zip(checks, answers, strict=True):
+        assert check(answer, [float(one) for one in NUMBER_IN_TEXT.findall(answer)]), answer
+
+
 def test_every_notebook_is_listed() -> None:
-    assert [path.stem[:2] for path in NOTEBOOKS] == list(SHOWS)
+    assert [path.stem[:2] for path in NOTEBOOKS] == list(SHOWS) == list(SOLVES)
 
 
 MISSING = "The proteins are missing"
@@ -281,8 +298,9 @@ MISSING = "The proteins are missing"
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_fresh_run_shows_what_is_stored(path: Path, tmp_path: Path) -> None:
     """In every cell the same texts, numbers apart, and pictures with the same texts."""
-    fresh = run(path, tmp_path)
+    fresh, answers = run(path, tmp_path)
     check_shown(path, fresh)
+    check_solved(path, answers)
     if any(MISSING in note for note in displayed(fresh, "text/markdown")):
         pytest.skip("the file of the proteins is missing: the stored notebook has other data")
     assert shown(fresh) == shown(nbformat.read(path, as_version=4))
@@ -294,8 +312,9 @@ def test_proximity_data_run_without_the_proteins_and_say_so(
 ) -> None:
     monkeypatch.setenv("INDEFINITE_OPT_DATA", str(tmp_path))
     (path,) = [path for path in NOTEBOOKS if path.stem.startswith("08")]
-    notebook = run(path, tmp_path)
+    notebook, answers = run(path, tmp_path)
     check_shown(path, notebook)
+    check_solved(path, answers)
     (note,) = [text for text in displayed(notebook, "text/markdown") if MISSING in text]
     assert "protein.npz" in note
     assert "80 words; 40 and 40 of the two classes" in printed(notebook, "stdout")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib.util
+import json
 import re
+import runpy
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -65,6 +68,32 @@ def test_examples_run(path: Path) -> None:
     assert outcome.failed == 0
 
 
+def docstrings() -> dict[str, str]:
+    """All docstrings of the package, by their files and lines."""
+    found = {}
+    for path in sorted((ROOT / "indefinite_opt").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node, clean=False)
+                found[f"{path.name}:{getattr(node, 'lineno', 1)}"] = text or ""
+    return found
+
+
+def test_formulas_have_no_backslashes_that_are_shown() -> None:
+    """At the end of a line a backslash is no space, and in a text it escapes nothing."""
+    texts = docstrings()
+    assert any(".. math::" in text for text in texts.values())
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    texts |= {path.name: path.read_text(encoding="utf-8") for path in pages}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        words = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+        texts[path.name] = "\n".join(words)
+    single = re.compile(r"(?<!\\)(?:\\\\)*\\$|\\text\{[^{}]*\\", re.MULTILINE)
+    commands = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)  # lines of a shell go on
+    assert [name for name, text in texts.items() if single.search(commands.sub("", text))] == []
+
+
 def test_every_formulation_has_a_card() -> None:
     page = (ROOT / "docs" / "guide" / "formulations.md").read_text(encoding="utf-8")
     cards = re.findall(r"^```\{formulation\} (\w+)\(", page, re.MULTILINE)
@@ -114,3 +143,13 @@ def test_a_picture_is_in_a_group_and_says_what_to_see() -> None:
         assert all(line.startswith("# ") for line in lines), path
         sentences = re.split(r"(?<=[.?]) ", " ".join(line[2:] for line in lines))
         assert 3 <= len(sentences) <= 4, path
+
+
+def test_the_gap_in_the_picture_of_another_solver_is_its_own() -> None:
+    """It is that of the points of LIBSVM, not that of the bracket, which ends at what was asked."""
+    script = ROOT / "docs" / "gallery_scripts" / "solvers" / "plot_own_solver.py"
+    shown = runpy.run_path(str(script))
+    bracket = iopt.bound(shown["problem"], shown["dual"], gap=1e-6)
+    assert bracket.relative_gap <= 1e-6
+    assert min(shown["gaps"]) > 0.5
+    assert shown["residuals"][-1] < 1e-4 * shown["residuals"][0]

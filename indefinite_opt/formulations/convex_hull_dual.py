@@ -38,8 +38,8 @@ class ConvexHullDual(ReducedHulls):
     r"""Convex-hull dual (CH-DU): the nearest points z₊, z₋ of two reduced convex hulls.
 
     .. math:: \max_{\bar\alpha}\ \tfrac12\sum_{ij}\bar\alpha_i\bar\alpha_j y_i y_j d^2_{ij}
-              \quad\text{s.t.}\quad y^\top\bar\alpha = 0,\ e^\top\bar\alpha = 2,\
-              0 \le \bar\alpha \le \mu
+              \quad\text{s.t.}\quad y^\top\bar\alpha = 0,\ e^\top\bar\alpha = 2,
+              \ 0 \le \bar\alpha \le \mu
 
     with d²_ij = K_ii - 2K_ij + K_jj, which may be negative. The objective is -‖z₊ - z₋‖².
 

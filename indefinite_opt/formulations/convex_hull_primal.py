@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 import indefinite_opt.algebra as cp
-from indefinite_opt.algebra import Model
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
 from indefinite_opt.modeling import lifted_classifier
 from indefinite_opt.problem import KernelProblem, embed
@@ -20,8 +20,8 @@ class ConvexHullPrimal(ReducedHulls):
     r"""Supporting planes of two reduced hulls in R^(p,q), to which `ConvexHullDual` lifts.
 
     .. math:: \min_{w,\rho,\xi}\ \tfrac12 w^\top M w - \rho_+ + \rho_- + \mu\sum_i\xi_i
-              \quad\text{s.t.}\quad w^\top M\Phi(x_i) \ge \rho_+ - \xi_i\ (y_i = 1),\
-              w^\top M\Phi(x_i) \le \rho_- + \xi_i\ (y_i = -1),\ \xi \ge 0
+              \quad\text{s.t.}\quad w^\top M\Phi(x_i) \ge \rho_+ - \xi_i\ (y_i = 1),
+              \ w^\top M\Phi(x_i) \le \rho_- + \xi_i\ (y_i = -1),\ \xi \ge 0
 
     Φ is the centred isometric embedding of the training points, see `embed`, and
     M = diag(1, ..., 1, -1, ..., -1). Convex if q = 0, that is, if K is conditionally positive
@@ -55,6 +55,7 @@ class ConvexHullPrimal(ReducedHulls):
       minimize    ½ wᵀMw - ρ₊ + ρ₋ + μ eᵀξ
       subject to  y∘ΦMw + ξ ≥ ρ₊ y₊ - ρ₋ y₋  (margin)
                   ξ ≥ 0                      (slack)
+      where       y₊ = max(y, 0), y₋ = max(-y, 0)
       with        w ∈ R¹, ρ₊ ∈ R, ρ₋ ∈ R, ξ ∈ R², μ = 1
       solved as   a primal of convex hulls in a pseudo-Euclidean space, by lift
     >>> round(iopt.solve(problem, ConvexHullPrimal(mu=1.0)).objective, 12)   # -½ · 2²
@@ -80,6 +81,11 @@ class ConvexHullPrimal(ReducedHulls):
             subject_to={
                 "margin": cp.multiply(labels, Phi @ M @ w) + xi >= planes, "slack": xi >= 0
             },
+            where=(
+                Definition(
+                    "y₊ = max(y, 0), y₋ = max(-y, 0)", r"y_+ = \max(y, 0),\ y_- = \max(-y, 0)"
+                ),
+            ),
             meanings={
                 "w": "normal of both planes",
                 "xi": "slack: how far each point lies on the wrong side of the plane of its class",

@@ -57,7 +57,7 @@ class ESVM(Formulation):
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
       where       K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ
-                  α stands for the paper's α̃; its α = y∘(V sign(Λ) Vᵀ(y∘α̃))
+                  α is the paper's α̃; the classifier has V sign(Λ) Vᵀ(y∘α)
       with        α ∈ R², C = 10
       solved as   a quadratic program on a box with one equation, by multistart
     >>> result = iopt.solve(problem, ESVM(C=10.0))

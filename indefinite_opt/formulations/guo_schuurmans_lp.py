@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import indefinite_opt.algebra as cp
-from indefinite_opt.algebra import Model
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.formulations.guo_schuurmans_qp import WeighsSensitivity
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
@@ -16,8 +16,8 @@ class GuoSchuurmansLP(WeighsSensitivity):
     r"""Linear program (12): the convex upper bound on (9) for any confidence function.
 
     .. math:: \min_{\alpha,\delta}\ \delta
-              \quad\text{s.t.}\quad \delta \ge \sum_k \alpha_k\Delta_{ki}\ \forall i,\
-              y^\top\alpha = 0,\ e^\top\alpha = 1,\ 0 \le \alpha \le \bar\beta
+              \quad\text{s.t.}\quad \delta \ge \sum_k \alpha_k\Delta_{ki}\ \forall i,
+              \ y^\top\alpha = 0,\ e^\top\alpha = 1,\ 0 \le \alpha \le \bar\beta
 
     Convex for every Δ, as it is a matrix game on a box. δ ≥ αᵀΔα at every feasible point, so that
     the optimal δ is an upper bound on the least αᵀΔα (Proposition 2); for a kernel, where Δ = 2Q,
@@ -56,6 +56,7 @@ class GuoSchuurmansLP(WeighsSensitivity):
                   yᵀα = 0    (balance)
                   eᵀα = 1    (total)
                   0 ≤ α ≤ β̄  (lower, upper)
+      where       Δ = 2Q
       with        α ∈ R², δ ∈ R, β̄ = ½
       solved as   a linear program, by highs
     >>> round(iopt.solve(problem, GuoSchuurmansLP(beta=0.5)).objective, 12)
@@ -70,6 +71,12 @@ class GuoSchuurmansLP(WeighsSensitivity):
         Q, y, betabar = problem.symbols("Q", "y", betabar=self._beta(problem))
         given = own_sensitivity(problem, self.sensitivity)
         (Delta,) = problem.symbols(Delta=2.0 * Q.value if given is None else given)
+        sensitivity = Definition("Δ = 2Q", r"\Delta = 2Q", ("Q",))
+        if given is not None:
+            sensitivity = Definition(
+                "Δ_ki = c(y_k, y_i | x_k, x_i) - c(-y_k, y_i | x_k, x_i)",
+                r"\Delta_{ki} = c(y_k, y_i | x_k, x_i) - c(-y_k, y_i | x_k, x_i)",
+            )
         return Model(
             minimize=delta,
             subject_to={
@@ -79,5 +86,6 @@ class GuoSchuurmansLP(WeighsSensitivity):
                 "lower": alpha >= 0,
                 "upper": alpha <= betabar,
             },
+            where=(sensitivity,),
             classifier=self._least_error(problem),
         )

@@ -49,8 +49,8 @@ class GuoSchuurmansQP(WeighsSensitivity):
     r"""Quadratic program (4), the ν-form of the support vector machine.
 
     .. math:: \min_\alpha\ \alpha^\top Q\alpha
-              \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha = 1,\
-              0 \le \alpha \le \bar\beta
+              \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha = 1,
+              \ 0 \le \alpha \le \bar\beta
 
     `ConvexHullDual` with ᾱ = 2α and μ = 2β̄. The paper writes C = K∘yyᵀ for Q, and β for β̄.
 

@@ -10,6 +10,7 @@ import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Inner, Model, Program
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
+    PROXY,
     TREATMENTS,
     Formulation,
     parameter,
@@ -25,8 +26,8 @@ from indefinite_opt.problem import KernelProblem
 class LussBall(Formulation):
     r"""SVM dual against the worst proxy kernel in a ball around the given, indefinite one.
 
-    .. math:: \max_{\alpha}\ \min_{K \succeq 0,\ \|K - K_0\|_F^2 \le r}\
-              e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
+    .. math:: \max_{\alpha}\ \min_{K \succeq 0,\ \|K - K_0\|_F^2 \le r}
+              \ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
     `LussDual` with a penalty ρ that depends on α and puts K* on the sphere. There is a positive
@@ -58,6 +59,7 @@ class LussBall(Formulation):
       maximize    min over K ⪰ 0, ‖K - K₀‖_F² ≤ r of eᵀα - ½ (y∘α)ᵀK(y∘α)
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
+      where       K is the proxy kernel, K₀ the given one
       with        α ∈ R², K ∈ R^(2×2), r = 2, C = 10
       solved as   a dual with a proxy kernel in a ball, by newton
     >>> iopt.solve(problem, LussBall(C=10.0, radius=2.0)).values["alpha"]    # K* = eeᵀ + ...
@@ -88,6 +90,7 @@ class LussBall(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z),
             subject_to=constraints,
+            where=(PROXY,),
             inner=Inner(K, ball, within),
             theorem=lambda: structure,
             coef=z,

@@ -10,6 +10,7 @@ import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Inner, Model, Program
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
+    PROXY,
     TREATMENTS,
     Formulation,
     parameter,
@@ -25,8 +26,8 @@ from indefinite_opt.problem import KernelProblem
 class LussDual(Formulation):
     r"""SVM dual against the worst proxy kernel near the given, indefinite one.
 
-    .. math:: \max_{\alpha}\ \min_{K \succeq 0}\
-              e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha) + \rho\|K - K_0\|_F^2
+    .. math:: \max_{\alpha}\ \min_{K \succeq 0}
+              \ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha) + \rho\|K - K_0\|_F^2
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
     Concave in α for every K₀. The inner minimum is K* = (K₀ + zzᵀ/(4ρ))₊ with z = y∘α, its value
@@ -62,6 +63,7 @@ class LussDual(Formulation):
       maximize    min over K ⪰ 0 of eᵀα - ½ (y∘α)ᵀK(y∘α) + ρ ‖K - K₀‖_F²
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
+      where       K is the proxy kernel, K₀ the given one
       with        α ∈ R², K ∈ R^(2×2), ρ = 1, C = 10
       solved as   a dual with a proxy kernel at a penalty, by newton
     >>> result = iopt.solve(problem, LussDual(C=10.0, rho=1.0))
@@ -85,6 +87,7 @@ class LussDual(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z) + rho * cp.sum_squares(K - K0),
             subject_to=constraints,
+            where=(PROXY,),
             inner=Inner(K, {}, partial(penalised_proxy, alpha, K, constraints, problem, self.rho)),
             theorem=partial(ProxyDual, problem, rho=self.rho, upper=self.C),
             coef=z,

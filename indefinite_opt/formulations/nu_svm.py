@@ -18,8 +18,8 @@ class NuSVM(Formulation):
     r"""ν-support vector machine (ν-SVM), the dual.
 
     .. math:: \min_\alpha\ \tfrac12\alpha^\top Q\alpha
-              \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha \ge \nu,\
-              0 \le \alpha \le 1/n
+              \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha \ge \nu,
+              \ 0 \le \alpha \le 1/n
 
     Convex if and only if K is conditionally positive semidefinite.
 

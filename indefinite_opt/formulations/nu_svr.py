@@ -17,8 +17,8 @@ class NuSVR(Formulation):
     r"""ν-support vector regression (ν-SVR), the dual in signed weights.
 
     .. math:: \max_\beta\ t^\top\beta - \tfrac12\beta^\top K\beta
-              \quad\text{s.t.}\quad e^\top\beta = 0,\ \|\beta\|_1 \le C\nu,\
-              -C/n \le \beta \le C/n
+              \quad\text{s.t.}\quad e^\top\beta = 0,\ \|\beta\|_1 \le C\nu,
+              \ -C/n \le \beta \le C/n
 
     Convex if and only if K is conditionally positive semidefinite.
 

@@ -25,8 +25,8 @@ class OneClassLP(Formulation):
     For distances D, with `distances=True`:
 
     .. math:: \min_{w,\rho,\xi}\ \rho + \tfrac{1}{\nu n} e^\top\xi
-              \quad\text{s.t.}\quad Dw \le \rho e + \xi,\ e^\top w = 1,\ w \ge 0,\ \rho \ge 0,\
-              \xi \ge 0
+              \quad\text{s.t.}\quad Dw \le \rho e + \xi,\ e^\top w = 1,\ w \ge 0,\ \rho \ge 0,
+              \ \xi \ge 0
 
     Convex for every matrix. w is sparse.
 

@@ -35,6 +35,7 @@ from indefinite_opt.modeling.pairwise import (
     votes,
 )
 from indefinite_opt.modeling.semidefinite import (
+    PROXY,
     penalised_proxy,
     proxy_dual,
     proxy_within,

@@ -6,8 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Constraint, Model, Translation, Variable
+from indefinite_opt.algebra import Constraint, Definition, Model, Translation, Variable
 from indefinite_opt.problem import KernelProblem
+
+PROXY = Definition(
+    "K is the proxy kernel, K₀ the given one",
+    r"K\text{ is the proxy kernel, }K_0\text{ the given one}",
+)
+"""In all other formulations K is the given kernel."""
 
 
 def penalised_proxy(

@@ -335,6 +335,20 @@ def test_every_program_fits_on_one_line(name: str) -> None:
             assert row[14:].partition("  ")[0] in line
 
 
+@pytest.mark.parametrize(
+    "formulation",
+    [*iopt.available_formulations(), iopt.ESVM(energy=0.7), iopt.ESVM(rank=1), iopt.ESVM(rank=2)],
+    ids=str,
+)
+def test_no_declaration_shows_a_backslash(formulation: Any) -> None:
+    if isinstance(formulation, str):
+        formulation = getattr(iopt, formulation)()
+    K = np.array([[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]])
+    labels = {"classification": [1, 1, -1], "regression": [0.5, 1.0, -1.0], "one class": None}
+    problem = iopt.KernelProblem(K, labels[formulation.task], task=formulation.task)
+    assert "\\" not in only_text(mathml(formulation.declare(problem).latex()))
+
+
 def test_long_formulas_are_broken_between_their_terms() -> None:
     terms = [k * cp.norm1(alpha - xi) * cp.sum_squares(Q @ u - k) for k in (3, 5, 7)]
     program = declared("P", "minimize", sum(terms) + b, {"all": sum(terms) <= b})

@@ -18,7 +18,7 @@ embedding = iopt.theory.embed(problem)
 p, q = embedding.signature
 figure = Figure(figsize=(9, 4.2), layout="constrained")
 for ax, (i, j) in zip(figure.subplots(1, 2), [(0, 1), (0, p)], strict=True):
-    for label, marker in ((-1, "o"), (1, "^")):
+    for label, marker in ((1, "o"), (-1, "^")):
         held = problem.y == label
         points = embedding.points[held]
         ax.scatter(points[:, i], points[:, j], marker=marker, label=data.classes[int(label > 0)])

@@ -10,6 +10,7 @@ whenever the search is stopped.
 import indefinite_opt as iopt
 
 reference = iopt.reference_library.load("chebyshev-gaussian-060-c1")
+iopt.bound(reference.problem(), reference.formulation)  # compiles loops, which is no search
 bracket = iopt.bound(reference.problem(), reference.formulation, gap=1e-6)
 print(bracket)
 figure = bracket.plot()

@@ -18,5 +18,6 @@ figure
 
 # %%
 # A triangle of weights, of which each cut removes a part; move the slider to see them. The tangent
-# at a centre proves that no point on its shaded side is better than the centre. On the right the
+# at a centre proves that no point on its shaded side is better than the centre: what was left there
+# is orange, and brown where earlier cuts had removed it. On the right the
 # objective of the best centre and the bound of all cuts meet; later frames are enlarged.

@@ -9,10 +9,12 @@ branch and bound proves which end is the best.
 import indefinite_opt as iopt
 
 qp = iopt.QuadraticProgram.read("boxqp-50-40-1")
+iopt.bound(qp)  # Loops are compiled where they are first used: not within the limit of the proof.
 descents = "multistart(starts=1000, perturbations=0, budget=inf)"
 figure = iopt.solve(qp, solver=descents, seed=0, prove=20).plot()
 
 # %%
 # Bars over the objectives at which descents have ended; the smaller the better. Many descents come
-# to the optimum on the left, which is proved; the others end at dozens of worse points. A single
-# descent may leave you at any of them.
+# to the best point on the left, and the others end at dozens of worse ones. The line of the bound
+# shows how much better a point could be, and the claim in the legend whether the best point is
+# proved to be the optimum. A single descent may leave you at any of the ends.

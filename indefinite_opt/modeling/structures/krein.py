@@ -146,7 +146,7 @@ def _leading(K: Array, energy: float, rank: int | None) -> tuple[Spectrum, float
 
 
 def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Definition]:
-    """K̃ by the eigenvalues in use, and the weights of the paper by those declared."""
+    """K̃ by the eigenvalues in use, and the coefficients of the classifier by the weights."""
     kept = ("", "")
     if rank is not None:
         count = f"the {rank} largest " if rank > 1 else "the largest "
@@ -155,7 +155,8 @@ def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Def
         share = f"{100.0 * energy:g}"
         kept = (
             f", the largest |λ| with {share} % of Σ|λ|",
-            rf",\ \text{{the largest }}|\lambda|\text{{ with {share}\ \% of }}\sum|\lambda|",
+            r",\ \text{the largest }|\lambda|\text{ with }"
+            rf"{share}\,\%\text{{ of }}\sum|\lambda|",
         )
     sign, near = ("=", "=") if kept == ("", "") else ("≈", r"\approx")
     return (
@@ -165,9 +166,9 @@ def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Def
             ("V", "Lambda"),
         ),
         Definition(
-            "α stands for the paper's α̃; its α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
-            r"\alpha\text{ stands for the paper's }\tilde\alpha, \text{whose} \\ & \alpha = "
-            r"y \circ (V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \tilde\alpha))",
+            "α is the paper's α̃; the classifier has V sign(Λ) Vᵀ(y∘α)",
+            r"\alpha\text{ is the paper's }\tilde\alpha\text{; the classifier has} \\ & "
+            r"V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \alpha)",
         ),
     )
 

@@ -4,9 +4,9 @@ A literal is one of the two slacks of a variable in units of its interval: 2i is
 its lower end, and 2i + 1 that from its upper end, which is 1 less the other. On the box every
 product of two literals is nonnegative, so that
 
-    h(x) = f(x) - Σ ν · (product) - Σ γ · (triangle inequality) - Σ δ · (pentagonal inequality)
+    h(x) = f(x) - Σ φ · (product) - Σ γ · (triangle inequality) - Σ δ · (pentagonal inequality)
 
-lies below f there for ν, γ, δ ≥ 0. If h is convex along the equality constraints, its minimum over
+lies below f there for φ, γ, δ ≥ 0. If h is convex along the equality constraints, its minimum over
 the box is a lower bound of f, however the multipliers were chosen: the bound relies only on their
 signs and on the smallest eigenvalue of a matrix, and rounding is accounted for in both.
 """
@@ -170,7 +170,13 @@ class Multipliers:
 
     @classmethod
     def separable(cls, scaled: ScaledBox) -> Multipliers:
-        """Products that make the minorant separable (McCormick 1976)."""
+        """Products that make the minorant separable, with the mean of two planes for each term.
+
+        A product of two variables has two planes below it and two above it, McCormick's (1976)
+        envelope: the larger of the former and the smaller of the latter. Equal multiples of the two
+        products of slacks behind them give the mean of both planes: a weaker bound, but a minorant
+        in closed form.
+        """
         h, pairs = scaled.curvature, no_pairs(scaled.m)
         if not is_diagonal(h):
             h = h[pair_indices(scaled.m)]
@@ -315,7 +321,7 @@ def _least_eigenvalue(curvature: Array) -> float:
 def _margin_of_convexity(curvature: Array, sizes: float) -> float:
     """What is added to the shift, as a computed smallest eigenvalue may be too large (term 4).
 
-    `sizes` is the Frobenius norm of the sizes of the terms of C, ‖curvature of f‖ + A + 2‖L‖‖Q‖, or
+    `sizes` is the Frobenius norm of the sizes of the terms of C, ‖curvature of f‖ + Θ + 2‖L‖‖Q‖, or
     more, and these go through at most 2(m + 8) roundings of eps/2. The rest is for the eigenvalue
     itself, whose error in a backward stable method is a modest multiple of eps times the norm.
     """
@@ -329,9 +335,9 @@ def loss_of_sums(n: int, total: float) -> float:
 
 
 def loss_beyond_ends(tolerance: Array, pairs: Array, squares: Array) -> float:
-    """ΣA_ijπ_ij + δΣπ_i (terms 2 and 4): products and ½δ(d_i² - 1) where |d_i| > 1.
+    """ΣΘ_ijπ_ij + ωΣπ_i (terms 2 and 4): products and ½ω(d_i² - 1) where |d_i| > 1.
 
-    The squares have δ in them.
+    The squares have ω in them.
     """
     loss = float(squares @ tolerance)
     if pairs.size:

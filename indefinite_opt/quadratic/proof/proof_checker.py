@@ -182,20 +182,20 @@ class ExactMinorant:
 
 
 def rounding(M: list[Numbers]) -> Fraction:
-    """A tiny ε with M + εI positive semidefinite, or `FailedProof`.
+    """A tiny η with M + ηI positive semidefinite, or `FailedProof`.
 
-    M/unit differs from an integer matrix A by at most ½ per entry, and each of m pivots adds at
+    M/unit differs from an integer matrix N by at most ½ per entry, and each of m pivots adds at
     most 1 per entry. No eigenvalue is below minus the largest row sum of absolute values.
     """
     m, unit = len(M), max((abs(a) for row in M for a in row), default=Fraction(0)) / 2**100
-    A = [[round(a / (unit or 1)) for a in row] for row in M]
-    for k, row in enumerate(A):
-        small = all(row[i] ** 2 <= row[k] * A[i][i] for i in range(k, m))
+    N = [[round(a / (unit or 1)) for a in row] for row in M]
+    for k, row in enumerate(N):
+        small = all(row[i] ** 2 <= row[k] * N[i][i] for i in range(k, m))
         require(row[k] >= 0 and small, "the minorant is not convex")
         for i in range(k + 1, m) if row[k] else ():
             for j in range(k + 1, i + 1):
-                A[i][j] -= row[i] * row[j] // row[k]
-                A[j][i] = A[i][j]
+                N[i][j] -= row[i] * row[j] // row[k]
+                N[j][i] = N[i][j]
     return (m * m + m) * unit
 
 
