@@ -172,6 +172,12 @@ class Formulation(Declaration):
             hint = "Several classes are solved one against one, by `solve` and `compare`."
         raise ProblemError("problem", f"one with {wanted} for {self}", problem.kind, hint)
 
+    def refuse_sizes(self, first: int, second: int) -> None:
+        """Raise `InfeasibleProblem` if two classes of these sizes leave no feasible point.
+
+        Estimators ask before they compute a kernel.
+        """
+
     def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define.
 
