@@ -115,9 +115,9 @@ class Comparison:
         return f"Comparison({self.problem.name!r}, {len(rows)} rows{best})"
 
     def __str__(self) -> str:
-        from indefinite_opt.studies.report.tables import table_text
+        from indefinite_opt.studies.report.tables import table_text, text_width
 
-        told = (textwrap.fill(sentence, 100) for sentence in self.conclusions)
+        told = (textwrap.fill(sentence, text_width()) for sentence in self.conclusions)
         return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
