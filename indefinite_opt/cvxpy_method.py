@@ -94,7 +94,7 @@ def solve_problem(
         options.pop(name, None)
     began = clock()
     try:
-        program = QuadraticProgram.from_cvxpy(problem)
+        program = QuadraticProgram.from_cvxpy(_with_variables(problem))
         start = None
         if warm_start and all(variable.value is not None for variable in problem.variables()):
             start = program.cvxpy_origin.point()
@@ -115,6 +115,13 @@ def solve_problem(
         f"{NAME}, {result.solver}", result.seconds, seconds, result.iterations, None
     )
     return float(problem.value)
+
+
+def _with_variables(problem: Any) -> Any:
+    """The problem, with a variable that is 0 if it has none, as one of parameters only."""
+    if not isinstance(problem, cp.Problem) or problem.variables():
+        return problem
+    return cp.Problem(problem.objective, [*problem.constraints, cp.Variable() == 0])
 
 
 def _solution(result: Result, program: QuadraticProgram) -> Solution:

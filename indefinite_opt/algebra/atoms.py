@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.algebra.operators import MatrixFactor, Operator
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, is_sparse
+from indefinite_opt.errors import ProblemError, shown
+from indefinite_opt.foundation import Array, is_sparse, real_array
 
 
 class Expression:
@@ -53,7 +53,6 @@ class Expression:
 
     __slots__ = ("_is_constant", "args", "key", "kind", "shape")
     _is_constant: bool
-    __array_ufunc__ = None  # numpy leaves sums and products with expressions to their methods
     axis = None
 
     def __init__(
@@ -84,13 +83,16 @@ class Expression:
             return f"{_WRITTEN[kind]}({', '.join(inner[: 2 if kind == 'QuadForm' else 1])})"
         if kind == "DivExpression" and self.args[1].kind in ("multiply", "MulExpression"):
             inner[1] = f"({inner[1]})"
+        loose = ["AddExpression", "Promote"]
+        if kind in ("index", "transpose"):
+            loose += ["NegExpression", "multiply", "MulExpression", "DivExpression"]
         for k, arg in enumerate(self.args):
-            if arg.kind in ("AddExpression", "Promote") and " " in inner[k]:
+            if arg.kind in loose and " " in inner[k]:
                 inner[k] = f"({inner[k]})"
         if kind == "NegExpression":
             return f"-{inner[0]}"
         if kind == "index":
-            return f"{inner[0]}[{_place(self.key)}]"
+            return inner[0] + place_of(self)
         if kind == "transpose":
             return f"{inner[0]}.T"
         return {"MulExpression": " @ ", "DivExpression": " / "}.get(kind, " * ").join(inner)
@@ -112,6 +114,15 @@ class Expression:
         if self.ndim < 2:
             return self
         return Atom("transpose", (self,), self.shape[::-1])
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Sums, products and comparisons of an array with an expression, as `array + x`."""
+        if method != "__call__" or options or ufunc not in _OPERATORS:
+            raise ProblemError(
+                str(self), "an operator or a function of indefinite_opt.algebra",
+                f"numpy.{ufunc.__name__}", "numpy does not know what a variable is.",
+            )  # fmt: skip
+        return _OPERATORS[ufunc](*map(cast, inputs))
 
     def __add__(self, other: Any) -> Expression:
         return _total(self, cast(other))
@@ -140,6 +151,15 @@ class Expression:
     def __rtruediv__(self, other: Any) -> Expression:
         return _quotient(cast(other), self)
 
+    def __pow__(self, power: Any) -> Expression:
+        if not np.isscalar(power) or power != 2:
+            got = f"the power {shown(power)}"
+            raise ProblemError("x ** p", "the power 2", got, "cvxpy's own atoms have others.")
+        return square(self)
+
+    def __abs__(self) -> Expression:
+        return abs(self)
+
     def __matmul__(self, other: Any) -> Expression:
         return _product(self, cast(other))
 
@@ -163,11 +183,24 @@ class Expression:
     def __eq__(self, other: Any) -> Constraint:  # type: ignore[override]
         return Constraint("Equality", self, cast(other))
 
+    def __lt__(self, other: Any) -> Constraint:
+        raise ProblemError("constraint", "<=, >= or ==", "< or >", "A strict side has no minimum.")
+
+    __gt__ = __lt__
+
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         raise ProblemError("expression", "no truth value", str(self), "Compare values instead.")
 
+
+_OPERATORS: dict[Any, Callable[..., Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
+    np.divide: operator.truediv, np.matmul: operator.matmul, np.less_equal: operator.le,
+    np.greater_equal: operator.ge, np.equal: operator.eq, np.less: operator.lt,
+    np.greater: operator.gt,
+}  # fmt: skip
+"""What numpy calls for a sum, a product or a comparison with an array on the left."""
 
 _COUNT = itertools.count()
 
@@ -193,7 +226,12 @@ class Variable(Expression):
     def __init__(
         self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
     ) -> None:
-        super().__init__("Variable", (), (shape,) if isinstance(shape, int) else tuple(shape))
+        sizes = shape if isinstance(shape, tuple | list) else (shape,)
+        if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
+            raise ProblemError("shape", "an integer or a tuple of integers", shown(shape))
+        if not isinstance(name, str):
+            raise ProblemError("name", "a text", shown(name))
+        super().__init__("Variable", (), tuple(int(size) for size in sizes))
         self._is_constant = False
         self._name, self.attributes = name, {"PSD": PSD}
         self.id = next(_COUNT)  # as in cvxpy, a later variable has a larger one
@@ -238,7 +276,7 @@ class Constant(Expression):
     def __init__(self, value: Any, name: str | None = None) -> None:
         held: Any = value
         if not isinstance(value, Operator):
-            entries = value.data if is_sparse(value) else np.asarray(value, dtype=float)
+            entries = _numbers(name or "a constant", value)
             if np.isnan(entries).any():
                 raise ProblemError(name or "a constant", "numbers", "NaN")
             held = Operator.of(MatrixFactor(value)) if is_sparse(value) else entries
@@ -256,6 +294,20 @@ class Constant(Expression):
         return self._name or str(self._value)
 
     __str__ = name
+
+
+def _numbers(called: str, value: Any) -> Any:
+    """The entries of a constant; `ProblemError` if they are no numbers."""
+    if is_sparse(value):
+        return value.data
+    hint = ""
+    if isinstance(value, Constraint):
+        hint = "A constraint is not a part of an expression."
+    elif hasattr(value, "is_convex"):
+        hint = "Write a model either in the atoms of indefinite_opt.algebra or in those of cvxpy."
+    if hint:
+        raise ProblemError(called, "numbers or expressions", f"{kind_of(value)} {value}", hint)
+    return real_array(called, value, "numbers or expressions", finite=False)
 
 
 class Constraint:
@@ -312,6 +364,14 @@ def _negative(matrix: Array) -> float:
     return max(-float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=0.0)), 0.0)
 
 
+def place_of(index: Any) -> str:
+    """The places of an index, of ours or of cvxpy's, with its brackets: [1:], [0, :]."""
+    if isinstance(index, Expression):
+        return f"[{_place(index.key)}]"
+    found: str = index.name()[len(index.args[0].name()) :]
+    return found
+
+
 def _place(key: Any) -> str:
     parts = key if isinstance(key, tuple) else (key,)
     return ", ".join(_slice(part) if isinstance(part, slice) else str(part) for part in parts)
@@ -358,6 +418,8 @@ def quad_form(x: Any, P: Any) -> Expression:
     vector, matrix = cast(x), cast(P)
     if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
         raise _mismatch("quad_form", vector, matrix)
+    if not matrix.is_constant():
+        raise ProblemError("quad_form(x, P)", "a constant matrix P", f"{matrix}, with variables")
     return Atom("QuadForm", (vector, matrix))
 
 
@@ -578,5 +640,5 @@ def is_positive_part(expression: Any) -> bool:
 __all__ = [
     "POWERS", "Constant", "Constraint", "Expression", "Translation", "Variable", "abs",
     "attributes_of", "cast", "is_positive_part", "is_square", "kind_of", "logistic", "multiply",
-    "norm1", "pos", "quad_form", "square", "sum", "sum_squares",
+    "norm1", "place_of", "pos", "quad_form", "square", "sum", "sum_squares",
 ]  # fmt: skip

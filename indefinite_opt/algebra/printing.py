@@ -22,6 +22,7 @@ from indefinite_opt.algebra.atoms import (
     is_positive_part,
     is_square,
     kind_of,
+    place_of,
 )
 from indefinite_opt.algebra.notation import (
     ATOM,
@@ -161,7 +162,9 @@ def _constant(printer: Printer, expr: Any) -> Piece:
         if expr.ndim == 0:
             printer.numbers[name] = float(expr.value)
         return symbol(name, printer.to)
-    low, high = float(expr.value.min()), float(expr.value.max())
+    low, high = math.nan, math.nan
+    if not isinstance(expr.value, Operator):  # whose entries are not computed to be printed
+        low, high = float(expr.value.min()), float(expr.value.max())
     if low == high:
         return printer.spread(number(low, printer.to), expr.shape)
     name = printer.called(expr, "c")
@@ -283,8 +286,7 @@ def _positive_part(printer: Printer, expr: Any) -> Piece:
 
 def _indexed(printer: Printer, expr: Any) -> Piece:
     """Entries in Python's notation, counted from 0."""
-    keys = expr.name()[len(expr.args[0].name()) :]
-    return Piece(printer.piece(expr.args[0]).closed(ATOM) + keys, ATOM)
+    return Piece(printer.piece(expr.args[0]).closed(ATOM) + place_of(expr), ATOM)
 
 
 def _unknown(printer: Printer, expr: Any) -> Piece:

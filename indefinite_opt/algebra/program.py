@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.algebra import printing
-from indefinite_opt.algebra.atoms import Constant, Translation, kind_of
+from indefinite_opt.algebra.atoms import Constant, Expression, Translation, cast, kind_of
 from indefinite_opt.algebra.notation import symbol_text
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.errors import ParameterError, ProblemError, shown
 from indefinite_opt.foundation import Array, real_array
 
 
@@ -118,6 +118,32 @@ class Model:
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
+        sense = "maximize" if self.minimize is None else "minimize"
+        goal = getattr(self, sense)
+        if not _is_expression(goal):
+            hint = "Give the expression alone." if hasattr(goal, "args") else ""
+            if hint or np.ndim(goal) or isinstance(goal, str):
+                raise ProblemError(sense, "an expression", _described(goal), hint)
+            object.__setattr__(self, sense, cast(goal))
+        if not isinstance(self.subject_to, Mapping):
+            raise ProblemError(
+                "subject_to", "constraints by their names", _described(self.subject_to),
+                'Write {"margin": K @ u >= 1, ...}.',
+            )  # fmt: skip
+        for name, one in self.subject_to.items():
+            if not isinstance(name, str):
+                raise ProblemError("subject_to", "names that are texts", shown(name))
+            if not hasattr(one, "violation"):
+                hint = "A comparison of two numbers is True or False, and no constraint."
+                raise ProblemError(
+                    f"subject_to[{name!r}]", "a constraint, of <=, >= or ==", _described(one),
+                    hint if isinstance(one, bool | np.bool_ | np.ndarray) else "",
+                )  # fmt: skip
+        if self.classifier is not None and not callable(self.classifier):
+            raise ProblemError("classifier", "a function", _described(self.classifier))
+        for definition in self.where:
+            if not isinstance(definition, Definition):
+                raise ProblemError("where", "a tuple of Definition", _described(self.where))
 
     def without_endless(self) -> Model:
         """The model without x ≤ inf and x ≥ -inf, which hold everywhere."""
@@ -130,6 +156,20 @@ class Model:
     def program(self, name: str, structure: Any, is_solved: bool = True) -> Program:
         """The model with its name and its structure."""
         return Program(**vars(self), name=name, structure=structure, is_solved=is_solved)
+
+
+def _is_expression(part: Any) -> bool:
+    """Whether it is an expression, of ours or of cvxpy's, whose goals and constraints are none."""
+    return isinstance(part, Expression) or hasattr(part, "is_convex")
+
+
+def _described(part: Any) -> str:
+    """What was given in the place of a part of a model, on one line."""
+    if isinstance(part, bool | np.bool_ | str) or part is None:
+        return shown(part)
+    if hasattr(part, "args"):
+        return f"{type(part).__name__} {' '.join(str(part).split())}"
+    return f"one of type {type(part).__name__}"
 
 
 def _is_endless(constraint: Any) -> bool:
@@ -221,7 +261,11 @@ class Program(Model):
         translated = Translation()
         variables = {name: translated(variable) for name, variable in self.variables.items()}
         if self.inner is not None:
-            return self.inner.equivalent(translated), variables
+            equivalent: Any = self.inner.equivalent
+            if not callable(equivalent):
+                expected = "a function that makes a cvxpy.Problem without the inner problem"
+                raise ProblemError("equivalent", expected, _described(equivalent))
+            return equivalent(translated), variables
         objective = None if as_declared else self.structure.convex_objective(variables)
         if objective is None:
             objective = translated(self.objective)

@@ -42,6 +42,9 @@ class Command(TyperCommand):
             told, code = f"error: {_message(error, {str(one.name) for one in self.params})}", 2
         except MemoryError as error:
             told, code = f"error: the memory is too small ({error}); --cache-mb needs less", 2
+        except BrokenPipeError:  # the reader, such as `head`, has what it wants
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise Exit(1) from None
         except OSError as error:
             told, code = f"error: output: {error}", 1
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

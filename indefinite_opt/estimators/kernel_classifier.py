@@ -26,7 +26,7 @@ from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Formulation, votes, weighted_bound
+from indefinite_opt.modeling import Formulation, naming_pair, votes, weighted_bound
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Certificate, Gram, Solver
 from indefinite_opt.studies import as_method
@@ -97,12 +97,20 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         checks.choice("decision_function_shape", self.decision_function_shape, ("ovo", "ovr"))
         weights = self._weights_of_points(points, sample_weight)
         classes, training = self._sorted(points, labels, weights)
+        method, seed = self._method(), self._seed()
+        named: list[Any] = [None]
+        if len(training.pairs) > 1:
+            named = [tuple(classes[list(pair)].tolist()) for pair in training.pairs]
+        if isinstance(method, Formulation):  # before a kernel is computed, which may take long
+            for pair, called in zip(training.pairs, named, strict=True):
+                with naming_pair(called):
+                    method.refuse_sizes(*training.sizes(pair))
         gram = self._gram_to_fit(training)
         self._warn_of_oddities(gram)
-        method, seed = self._method(), self._seed()
-        machines = Machines(
-            training, [self._machine(method, training, gram, pair, seed) for pair in training.pairs]
-        )
+        machines = Machines(training, [])
+        for pair, called in zip(training.pairs, named, strict=True):
+            with naming_pair(called):
+                machines.members.append(self._machine(method, training, gram, pair, seed))
         self._warn_of_doubts(machines.members)
         self._calibration = None
         if self.probability:

@@ -54,9 +54,13 @@ class Training:
         """The points of a pair of classes, ascending."""
         return np.concatenate([np.arange(*self.bounds[c : c + 2]) for c in pair])
 
+    def sizes(self, pair: Pair) -> list[int]:
+        """How many points each class of a pair has."""
+        return [self.bounds[c + 1] - self.bounds[c] for c in pair]
+
     def labels(self, pair: Pair) -> Array:
         """-1 and +1 for the points of a pair of classes."""
-        return np.repeat([-1.0, 1.0], [self.bounds[c + 1] - self.bounds[c] for c in pair])
+        return np.repeat([-1.0, 1.0], self.sizes(pair))
 
     def gram(self) -> DenseGram:
         """The kernel matrix of all points."""

@@ -69,7 +69,10 @@ class SolvedEstimator(KernelEstimator):
 
     def _warn_of_oddities(self, gram: Gram, stacklevel: int = 3) -> None:
         """Warn the caller of `fit` if the kernel matrix looks like a mistake."""
-        for remark in remarks(gram, 'kernel="distance(form=linear)" with metric="precomputed"'):
+        advice = 'kernel="distance(form=linear)" with metric="precomputed"'
+        if "metric" not in self.get_params(deep=False):
+            advice = "-D**2 / 2, in fit and in predict"
+        for remark in remarks(gram, advice):
             warnings.warn(remark, UserWarning, stacklevel=stacklevel)
 
     def _warn_of_doubts(self, members: list[Machine], stacklevel: int = 3) -> None:

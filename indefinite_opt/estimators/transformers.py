@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -83,6 +84,13 @@ class PseudoEuclideanEmbedding(_KernelStep):
         spectrum = gram.centered_spectrum
         order = np.argsort(-np.abs(spectrum.values), kind="stable")[: self.n_components]
         order = order[np.abs(spectrum.values[order]) > spectrum.zero_tolerance]
+        if not order.size:
+            warnings.warn(
+                "The embedding has no columns: all eigenvalues of the centred kernel matrix are 0 "
+                "up to rounding, so that it tells no points apart. Scale the features, or take "
+                "another kernel.",
+                UserWarning, stacklevel=2,
+            )  # fmt: skip
         values, vectors = spectrum.values[order], spectrum.vectors[:, order]
         # The entry of largest magnitude is positive, so that signs do not depend on the solver.
         largest = np.abs(vectors).argmax(axis=0)

@@ -29,6 +29,9 @@ class ReducedHulls(Formulation):
     def __post_init__(self) -> None:
         check_weight_bound("mu", self.mu, self.relative)
 
+    def refuse_sizes(self, first: int, second: int) -> None:
+        reduced_weight("mu", self.mu, 1.0, min(first, second), self.relative)
+
     def _mu(self, problem: KernelProblem) -> float:
         return reduced_weight("mu", self.mu, 1.0, problem.smaller_class, self.relative)
 

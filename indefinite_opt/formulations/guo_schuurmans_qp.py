@@ -40,6 +40,9 @@ class WeighsSensitivity(Formulation):
     def _least_error(self, problem: KernelProblem) -> LeastError:
         return LeastError(problem, self.sensitivity, self.offset)
 
+    def refuse_sizes(self, first: int, second: int) -> None:
+        reduced_weight("beta", self.beta, 0.5, min(first, second), self.relative)
+
     def _beta(self, problem: KernelProblem) -> float:
         return reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)
 

@@ -65,20 +65,28 @@ class NuSVM(Formulation):
 
     reference: ClassVar[str] = "Schölkopf, Smola, Williamson & Bartlett (2000), section 4"
 
-    def model(self, problem: KernelProblem) -> Model:
-        most = 2.0 * problem.smaller_class / problem.n
+    def refuse_sizes(self, first: int, second: int) -> None:
+        self._feasible(min(first, second), first + second)
+
+    def _feasible(self, smaller: int, n: int) -> float:
+        """ν, or its largest value where ν is above that by no more than rounding."""
+        most = 2.0 * smaller / n
         if self.nu > most * (1.0 + 1e-12):
             raise InfeasibleProblem(
                 "nu", f"at most {most!r} = 2 min(n₊, n₋)/n", repr(self.nu),
                 "Above it the smaller class cannot have half of the weights.",
             )  # fmt: skip
+        return min(self.nu, most)
+
+    def model(self, problem: KernelProblem) -> Model:
+        feasible = self._feasible(problem.smaller_class, problem.n)
         if not self.equality and problem.gram.on_demand:
             raise ParameterError(
                 "equality", "True where rows of K are computed on demand", "False",
                 "The row eᵀα ≥ ν needs the whole kernel matrix: leave out cache_mb.",
             )  # fmt: skip
         alpha = cp.Variable(problem.n, name="alpha")
-        Q, y, nu, upper = problem.symbols("Q", "y", nu=self.nu, **{"1/n": 1.0 / problem.n})
+        Q, y, nu, upper = problem.symbols("Q", "y", nu=feasible, **{"1/n": 1.0 / problem.n})
         total = cp.sum(alpha)
         return Model(
             minimize=0.5 * cp.quad_form(alpha, Q),

@@ -6,6 +6,8 @@ import gzip
 import json
 import lzma
 import os
+import pickle
+import pickletools
 import struct
 import threading
 import tokenize
@@ -83,7 +85,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
     """The arrays of a .npz file by name, which are no Python objects.
 
-    That they take at most `max_bytes` bytes is checked before anything is unpacked.
+    Entries that are None are left out. That the file takes at most `max_bytes` bytes is checked
+    before anything is unpacked.
     """
     checks.whole("max_bytes", max_bytes)
     try:
@@ -91,13 +94,39 @@ def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any
             size = sum(member.file_size for member in archive.infolist())
         if size <= max_bytes:
             with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
+                members = dict(zip(file.files, file.zip.namelist(), strict=True))
+                given = [name for name in members if not _is_none(file.zip, members[name])]
+                arrays = {name: file[name] for name in given}
             if not all(isinstance(array, np.ndarray) for array in arrays.values()):
                 raise ValueError("an entry is not an array")
             return arrays
     except _DAMAGE as error:
         raise DataError("file", "a readable .npz file", f"{path}: {_reason(error)}") from None
     raise _too_large(path, max_bytes)
+
+
+def _is_none(archive: zipfile.ZipFile, member: str) -> bool:
+    """Whether a member holds None as an array of Python objects, none of which is made for that.
+
+    numpy writes such an array as a pickle: its operations are compared with those for None.
+    """
+    with archive.open(member) as file:
+        content = file.read(1000)  # several times what None takes
+    start = content.find(b"\n") + 1
+    if not content.startswith(b"\x93NUMPY") or b"'descr': '|O'" not in content[:start]:
+        return False
+    kinds = (_operations(pickle.dumps(np.array(None), protocol)) for protocol in (2, 3, 4, 5))
+    return _operations(content[start:]) in kinds
+
+
+def _operations(pickled: bytes) -> list[tuple[str, str]] | None:
+    """What unpickling would do, whatever numpy calls its modules; None if that is malformed."""
+    try:
+        found = [(code.name, repr(argument)) for code, argument, _ in pickletools.genops(pickled)]
+    except ValueError:
+        return None
+    kept = [(name, argument) for name, argument in found if name != "FRAME"]
+    return [(name, argument.replace("numpy._core", "numpy.core")) for name, argument in kept]
 
 
 def read_json(path: Path, argument: str, max_bytes: int = MAX_BYTES) -> Any:

@@ -31,6 +31,8 @@ from indefinite_opt.modeling.pairwise import (
     Pair,
     PairwiseClassifier,
     check_classes,
+    name_pair,
+    naming_pair,
     pair_problems,
     votes,
 )

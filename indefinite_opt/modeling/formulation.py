@@ -125,7 +125,7 @@ class Formulation(Declaration):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
+        for field in _fields(self):
             if "check" in field.metadata:
                 field.metadata["check"](field.name, getattr(self, field.name))
 
@@ -141,19 +141,19 @@ class Formulation(Declaration):
 
     def declare(self, problem: Any) -> Program:
         # A model of its own: programs hold values in their variables.
-        model = self.model(problem).without_endless()
+        model = _model(self, problem).without_endless()
         return model.program(str(self), self.structure(problem))
 
     def _compiled(self, problem: Any) -> tuple[Model, Structure[Any]]:
         """The model and what is compiled from it, kept unless a parameter may change in place."""
         kept: dict[str, Any] = problem.__dict__.setdefault("_derived", {})
-        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        values = [getattr(self, field.name) for field in _fields(self)]
         fixed = all(isinstance(value, _FIXED) for value in values)
         known = kept.get("compiled") if fixed else None
         if known is not None and type(self) is known[0] and values == known[1]:
             return known[2], known[3]
         self._check_task(problem)
-        model = self.model(problem).without_endless()
+        model = _model(self, problem).without_endless()
         structure = compiled(model, problem)
         if fixed:
             kept["compiled"] = type(self), values, model, structure
@@ -171,6 +171,12 @@ class Formulation(Declaration):
         elif problem.task == "classification" and problem.classes.size > 2:
             hint = "Several classes are solved one against one, by `solve` and `compare`."
         raise ProblemError("problem", f"one with {wanted} for {self}", problem.kind, hint)
+
+    def refuse_sizes(self, first: int, second: int) -> None:
+        """Raise `InfeasibleProblem` if two classes of these sizes leave no feasible point.
+
+        Estimators ask before they compute a kernel.
+        """
 
     def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define.
@@ -215,7 +221,7 @@ class Formulation(Declaration):
 
         An array, which the repr leaves out, is shown by its digest.
         """
-        values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]
+        values = [(field, getattr(self, field.name)) for field in _fields(self)]
         return {
             field.name: short(value) if field.repr else _digest(value)
             for field, value in values
@@ -224,13 +230,32 @@ class Formulation(Declaration):
 
     def __str__(self) -> str:
         # Different formulations must have different titles, which comparisons use as keys.
-        usual = {field.name: short(field.default) for field in dataclasses.fields(self)}
+        usual = {field.name: short(field.default) for field in _fields(self)}
         shown = ", ".join(
             f"{name}={value}"
             for name, value in self.parameters().items()
             if value != usual[name] or name in self.in_every_title
         )
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
+
+
+def _fields(formulation: Any) -> tuple[dataclasses.Field[Any], ...]:
+    """The parameters of a formulation; `ParameterError` if it is no dataclass."""
+    if not dataclasses.is_dataclass(formulation):
+        raise ParameterError(
+            "formulation", "a dataclass", f"the class {type(formulation).__name__}, which is none",
+            "Write @dataclass(frozen=True) above the class, and its parameters as fields.",
+        )  # fmt: skip
+    return dataclasses.fields(formulation)
+
+
+def _model(formulation: Formulation, problem: KernelProblem) -> Model:
+    """What `model` returns; `ProblemError` if that is no model."""
+    made: Any = formulation.model(problem)
+    if not isinstance(made, Model):
+        got = f"{type(formulation).__name__}.model returns one of type {type(made).__name__}"
+        raise ProblemError("model", "a Model", got, "Write return Model(...).")
+    return made
 
 
 def _output(argument: str, given: Any, size: int, variables: Collection[str]) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import BadArgument, IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelProblem
 
@@ -25,6 +26,34 @@ class PairProblem(NamedTuple):
     points: NDArray[np.intp]
     """The points of both classes, ascending."""
     problem: KernelProblem
+
+
+@contextmanager
+def naming_pair(pair: Pair | None) -> Iterator[None]:
+    """A context whose errors say that they are about these two classes, if there are more.
+
+    >>> with naming_pair(("ape", "bee")):
+    ...     raise ProblemError("K", "a finite matrix", "nan")
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: K: expected a finite matrix, got nan. The classes are \
+'ape' and 'bee'.
+    """
+    try:
+        yield
+    except IndefiniteOptError as error:
+        if pair is not None:
+            name_pair(error, pair)
+        raise
+
+
+def name_pair(error: IndefiniteOptError, pair: Pair) -> None:
+    """Add to the message of an error that it is about these two classes."""
+    words = f"The classes are {pair[0]!r} and {pair[1]!r}."
+    if isinstance(error, BadArgument):
+        error.hint = f"{error.hint} {words}".strip()
+        error.args = (error.argument, error.expected, error.got, error.hint)
+    else:
+        error.args = (f"{error} {words}", *error.args[1:])
 
 
 def check_classes(problem: KernelProblem) -> None:

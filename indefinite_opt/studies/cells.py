@@ -75,7 +75,7 @@ class Cell(NamedTuple):
         row: Row = {
             "data": self.data_name, "method": self.label, "entry": 0, "chosen": str(entries[0]),
             "solver": self.grid.solver, "run": self.division.run, "fold": self.division.fold,
-            "selection": float("nan"), "selection_seconds": 0.0,
+            "selection": float("nan"), "selection_seconds": 0.0, "ends": [],
             **{name: METRICS[name].missing for name in ("status", *plan.metrics)}, "error": "",
         }  # fmt: skip
         tested: Sequence[int] = range(len(entries))
@@ -88,6 +88,7 @@ class Cell(NamedTuple):
             best = self.grid.best(scores)
             tested = [best]
             row["selection"], row["selection_seconds"] = scores[best], clock() - began
+            row["ends"] = self.grid.ends(scores)
         rows = [
             {**row, "entry": index, "chosen": str(entries[index]), **_measured(fit, plan.metrics)}
             for index, fit in _trained(data, self.division[2:], self.grid, tested, plan)

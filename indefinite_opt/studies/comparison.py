@@ -51,7 +51,7 @@ from indefinite_opt.studies.protocols import (
     unstratified,
 )
 from indefinite_opt.studies.store import Row
-from indefinite_opt.studies.study import Study, mean_and_spread, settings_of
+from indefinite_opt.studies.study import Study, mean_and_spread, settings_of, usual_ends
 from indefinite_opt.workflow import Result, available_solvers, html_table, solve, weakest_kind
 
 if TYPE_CHECKING:
@@ -88,6 +88,8 @@ class Comparison:
     test_per_train : float
         Test points per training point, the mean over the divisions, which tests of differences
         need; NaN for a fixed test set.
+    ends : list of (str, str)
+        Methods, each with an end of its grid that was chosen in half of the divisions or more.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class Comparison:
     rows: list[Row]
     preferred: dict[str, Entry] = field(default_factory=dict)
     test_per_train: float = math.nan
+    ends: list[tuple[str, str]] = field(default_factory=list)
 
     def __repr__(self) -> str:
         rows = self.summary.to_dict("records")
@@ -112,9 +115,9 @@ class Comparison:
         return f"Comparison({self.problem.name!r}, {len(rows)} rows{best})"
 
     def __str__(self) -> str:
-        from indefinite_opt.studies.report.tables import table_text
+        from indefinite_opt.studies.report.tables import table_text, text_width
 
-        told = (textwrap.fill(sentence, 100) for sentence in self.conclusions)
+        told = (textwrap.fill(sentence, text_width()) for sentence in self.conclusions)
         return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
@@ -374,16 +377,19 @@ def compare(
     methods = {title: each.base for title, each in grids}
     settings = _settings(study, problem, grid or {}) | {"methods": ", ".join(methods)}
     preferred: dict[str, Entry] = {}
+    ends: list[tuple[str, str]] = []
     for label, (title, each) in titles.items():
         mine = [row for row in outcome.chosen_rows if row["method"] == label]
         good = [row for row in mine if not row["error"]]
         counts = Counter(row["entry"] for row in good or mine)
         preferred.setdefault(title, each.entries[counts.most_common(1)[0][0]])
+        ends += [(title, end) for end in usual_ends(good)]
     ratio = math.nan
     if held_out is None:
         divisions = chosen.divisions(data.y)
         ratio = float(np.mean([each.test.size / each.train.size for each in divisions]))
-    return Comparison(problem, list(methods.values()), settings, rows, preferred, ratio)
+    ends = list(dict.fromkeys(ends))
+    return Comparison(problem, list(methods.values()), settings, rows, preferred, ratio, ends)
 
 
 def _of_task(problem: KernelProblem, task: str | None) -> KernelProblem:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pickle import PicklingError
 from typing import Any
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import IndefiniteOptError, ParameterError
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import checks, parse_call, short
 from indefinite_opt.modeling import Formulation
@@ -257,11 +258,14 @@ class Grid:
         A score that is not a number, of an entry that failed, is less than any other. Scores that
         differ by rounding only, a share of 10⁻¹², are equal.
         """
+        return min(self._tied(scores), key=lambda index: (self.entries[index].C, index))
+
+    def _tied(self, scores: Sequence[float]) -> list[int]:
+        """The indices of all entries with the largest score."""
         finite = [-math.inf if math.isnan(score) else score for score in scores]
         most = max(finite)
         slack = 1e-12 * abs(most) if math.isfinite(most) else 0.0
-        tied = [index for index, score in enumerate(finite) if score >= most - slack]
-        return min(tied, key=lambda index: (self.entries[index].C, index))
+        return [index for index, score in enumerate(finite) if score >= most - slack]
 
     @property
     def title(self) -> str:
@@ -283,6 +287,32 @@ class Grid:
         entry = self.entries[index]
         shown = [f"{name}={short(getattr(entry.method, name))}" for name in self._varied]
         return ", ".join([*shown, *([str(entry.kernel)] if len(self.kernels) > 1 else [])])
+
+    def ends(self, scores: Sequence[float]) -> list[str]:
+        """The ends of the grid at which the best score is, and no equal one elsewhere, as texts.
+
+        Numbers of which the grid has three or more have ends, unless a parameter, such as k = 1 of
+        the nearest neighbours, cannot go further.
+
+        >>> grid = Grid("KNN", k=[1, 3, 5])
+        >>> grid.ends([0.8, 0.8, 0.9]), grid.ends([0.8, 0.9, 0.9]), grid.ends([0.9, 0.8, 0.8])
+        (['k=5'], [], [])
+        """
+        tied = [self.entries[index] for index in self._tied(scores)]
+        axes = [("method", name, values) for name, values in self._varied.items()]
+        widths = [one for one in self.kernels if isinstance(one, Bandwidth)]
+        if len(widths) == len(self.kernels):
+            axes.append(("kernel", "gamma", tuple(one.gamma for one in widths)))
+        found = []
+        for part, name, values in axes:
+            if len(set(values)) < 3 or not all(map(checks.is_number, values)):
+                continue
+            owners = [getattr(entry, part) for entry in tied]
+            for end, factor in ((min(values), 1 / 1.01), (max(values), 1.01)):
+                at_end = all(getattr(owner, name) == end for owner in owners)
+                if at_end and _may_be(owners[0], name, end, factor):
+                    found.append(str(owners[0]) if part == "kernel" else f"{name}={short(end)}")
+        return found
 
     def __str__(self) -> str:
         varied = [f"{name} in {_listed(values)}" for name, values in self._varied.items()]
@@ -316,6 +346,15 @@ def _kernels(given: Mapping[str, Any]) -> tuple[Kernel | Bandwidth | None, ...]:
 def _replaced(method: Method, parameters: dict[str, Any]) -> Method:
     changed: Method = dataclasses.replace(method, **parameters)  # type: ignore[type-var]
     return changed
+
+
+def _may_be(owner: Any, name: str, value: Any, factor: float) -> bool:
+    """Whether a parameter may have a value a little beyond another one, or the next integer."""
+    for beyond in (value * factor, value + (1 if factor > 1.0 else -1)):
+        with contextlib.suppress(IndefiniteOptError):
+            dataclasses.replace(owner, **{name: beyond})
+            return bool(beyond != value)
+    return False
 
 
 def _several(values: Any) -> tuple[Any, ...]:

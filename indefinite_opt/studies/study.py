@@ -12,6 +12,7 @@ import datetime
 import math
 import os
 import platform
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -324,7 +325,8 @@ class StudyOutcome:
     rows : list of dict
         By data set, method and division, one row for each tested entry of a grid: data, method,
         entry (its index), chosen (its title), solver, run, fold, selection (the mean score by which
-        the inner protocol chose it, larger is better), selection_seconds, status, the metrics,
+        the inner protocol chose it, larger is better), selection_seconds, ends (of the
+        grid, at which its parameters are), status, the metrics,
         error, which is empty unless the cell failed, and cell_seconds, its part of the time that
         the whole cell took.
 
@@ -443,8 +445,9 @@ class StudyOutcome:
                 value = math.nan if row["error"] else float(row[name])
                 scores[row["entry"]].append(sign * value)
             # The mean is NaN if an entry failed on a division.
-            best = grid.best([float(np.mean(values)) if values else np.nan for values in scores])
-            groups[data, label] = [row for row in rows if row["entry"] == best]
+            means = [float(np.mean(values)) if values else np.nan for values in scores]
+            best, ends = grid.best(means), grid.ends(means)
+            groups[data, label] = [{**row, "ends": ends} for row in rows if row["entry"] == best]
         return groups
 
     @property
@@ -466,6 +469,7 @@ class StudyOutcome:
     def table(self) -> list[Row]:
         """One row per data set and method: data, method, divisions, runs, failed, and the metrics.
 
+        The ends are those of its grid that half of the divisions or more chose.
         Each metric `m` that is a number has its mean over runs in `m`, and in `m_sd` the standard
         deviation over the runs; see `mean_and_spread`.
         """
@@ -475,6 +479,7 @@ class StudyOutcome:
             line: Row = {
                 "data": data, "method": label, "divisions": len(rows),
                 "runs": len({row["run"] for row in rows}), "failed": len(rows) - len(good),
+                "ends": usual_ends(good),
             }  # fmt: skip
             chosen = ("selection", "selection_seconds") if self.study.plan.protocol.inner else ()
             for name in (*chosen, *self.study.plan.metrics):
@@ -502,6 +507,12 @@ def settings_of(study: Study) -> dict[str, str]:
         f"{platform.python_version()}",
         "versions": ", ".join(f"{name} {version_of(name)}" for name in VERSIONED),
     }
+
+
+def usual_ends(rows: list[Row]) -> list[str]:
+    """The ends of a grid that half or more of the rows of a method chose."""
+    counts = Counter(end for row in rows for end in row.get("ends", ()))
+    return [end for end, count in counts.items() if 2 * count >= len(rows)]
 
 
 def run_means(rows: list[Row], name: str) -> list[float]:

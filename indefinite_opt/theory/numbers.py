@@ -28,6 +28,8 @@ class Numbers:
 def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_text, value))})"
+    if value is None:
+        return "not known"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -109,9 +109,9 @@ def diagnose(
     negative_share       1
     class_mean_distance  -2
     balanced             True
-    hull_distance        None
-    margin               None
-    bounded              None
+    hull_distance        not known
+    margin               not known
+    bounded              not known
     negated              True
     suitable             False
     """

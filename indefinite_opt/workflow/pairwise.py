@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array, cached_property, clock
-from indefinite_opt.modeling import Formulation, Pair, PairwiseClassifier, pair_problems
+from indefinite_opt.modeling import (
+    Formulation,
+    Pair,
+    PairwiseClassifier,
+    naming_pair,
+    pair_problems,
+)
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
 from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
@@ -90,7 +96,8 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
             if limit is not None:
                 limit = max(limit - (clock() - began), 0.0) / (count - len(members))
                 limit = max(limit, 1e-9)  # a pair whose time is over still has its first point
-            found: Any = work(part, of_points(formulation, chosen, problem.n), limit)
+            with naming_pair(pair):
+                found: Any = work(part, of_points(formulation, chosen, problem.n), limit)
             if found.status is Status.INTERRUPTED and not again:
                 raise KeyboardInterrupt
             members[pair] = found

@@ -11,7 +11,7 @@ import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import cached_property, finite_array, label_vector
-from indefinite_opt.modeling import Formulation, pair_problems
+from indefinite_opt.modeling import Formulation, name_pair, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, Session, Solver, at_most
 from indefinite_opt.workflow.arguments import as_problem
@@ -147,9 +147,12 @@ def _path_of_pairs(
     ]
     entries: list[Entry] = []
     for formulation, *found in zip(formulations, *paths, strict=True):
-        failed = [one for one in found if isinstance(one, IndefiniteOptError)]
-        if failed:
-            entries.append(failed[0])
+        failed = next(
+            (k for k, one in enumerate(found) if isinstance(one, IndefiniteOptError)), None
+        )
+        if failed is not None:
+            name_pair(found[failed], pairs[failed].pair)
+            entries.append(found[failed])
             continue
         members = {each.pair: one for each, one in zip(pairs, found, strict=True)}
         points = tuple(each.points for each in pairs)

@@ -75,3 +75,20 @@ def test_ctrl_c_before_there_is_anything_to_print(
     assert (result.exit_code, result.stdout) == (130, "")
     assert "interrupted" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_a_reader_that_has_what_it_wants_is_no_error() -> None:
+    """As `head` after its lines: what is left is not written, and nothing is said."""
+    program = subprocess.Popen(
+        [sys.executable, "-m", "indefinite_opt", "show", "SVMDual"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert program.stdout is not None
+    program.stdout.close()
+    assert program.stderr is not None
+    said = program.stderr.read()
+    program.stderr.close()
+    assert program.wait(processes.HANGS) == 1
+    assert "pipe" not in said
+    assert "error" not in said
+    assert "Traceback" not in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -108,3 +109,25 @@ def test_a_training_error_above_chance_is_said(tmp_path: Any) -> None:
     good = iopt.solve(iopt.KernelProblem.from_data(POINTS, LABELS), "SVMDual")
     assert good.training_error == np.mean(good.classifier.predict(good.problem.K) != LABELS)
     assert good.remarks == ()
+
+
+@pytest.mark.parametrize(
+    "cls", [iopt.IndefiniteSVC, iopt.IndefiniteSVR, iopt.IndefiniteOneClassSVM]
+)
+def test_the_advice_about_distances_can_be_followed(cls: Any) -> None:
+    """An estimator without `metric` is told what to fit to, which is the kernel of distances."""
+    with pytest.warns(UserWarning, match=r"-D\*\*2 / 2, in fit and in predict") as caught:
+        cls(kernel="precomputed").fit(D, LABELS == "up")
+    assert "metric" not in str(caught[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = cls(kernel="precomputed").fit(-(D**2) / 2, LABELS == "up")
+        found = fitted.decision_function(-(D**2) / 2) if hasattr(cls, "decision_function") else None
+    if cls is iopt.IndefiniteSVC:
+        other = iopt.KernelClassifier(
+            "SVMDual", kernel="distance(form=linear)", metric="precomputed"
+        )
+        expected = other.fit(D, LABELS == "up").decision_function(D)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-2)
+    with pytest.warns(UserWarning, match=r'kernel="distance\(form=linear\)" with metric='):
+        iopt.KernelClassifier("SVMDual", kernel="precomputed").fit(D, LABELS)

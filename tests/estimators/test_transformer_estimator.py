@@ -85,3 +85,11 @@ def test_what_cannot_be_used_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             step.fit(KERNEL(X))
+
+
+def test_a_kernel_that_tells_no_points_apart() -> None:
+    """tanh of large products is 1, and a centred matrix of ones is 0: there is no coordinate."""
+    far = 1e3 + X
+    with pytest.warns(UserWarning, match=r"The embedding has no columns: .* Scale the features"):
+        Z = iopt.PseudoEuclideanEmbedding(3, kernel="sigmoid(a=1)").fit_transform(far)
+    assert Z.shape == (len(X), 0)

@@ -242,3 +242,35 @@ def test_a_tube_with_which_objectives_overflow_is_refused() -> None:
     assert iopt.solve(problem, iopt.EpsilonSVR(C=1e50, epsilon=1e152)).objective == 0.0
     with pytest.raises(ParameterError, match=r"epsilon: .* at most 1e\+152"):
         iopt.EpsilonSVR(epsilon=1.7e308)
+
+
+@pytest.mark.parametrize("more", [0.0, 3e-16, 1e-13, 8e-13])
+@pytest.mark.parametrize("smaller", [3, 6, 7, 11, 13])
+def test_nu_at_its_largest_value(smaller: int, more: float) -> None:
+    """There every weight of the smaller class is 1/n; more by rounding only is that value."""
+    K, _, _ = data(1)
+    y = np.repeat([-1.0, 1.0], [N - smaller, smaller])[shaking.order(N, "largest nu")]
+    nu = 2.0 * smaller / N * (1.0 + more)
+    result = iopt.solve(iopt.KernelProblem(K, y), iopt.NuSVM(nu=nu))
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert_allclose(result.values["alpha"][y > 0.0], 1.0 / N, rtol=1e-6)
+    with pytest.raises(InfeasibleProblem, match=r"^nu: expected at most .* = 2 min"):
+        iopt.solve(iopt.KernelProblem(K, y), iopt.NuSVM(nu=2.0 * smaller / N + 1e-9))
+
+
+def test_sizes_that_leave_no_point_are_refused_before_the_kernel() -> None:
+    """6 of 30 points: ν ≤ 0.4, a weight μ of a hull is at least 1/6, and β at least 1/12."""
+    y = np.repeat([0, 1], [24, 6])
+    X = np.random.default_rng(0).normal(size=(30, 2))
+
+    def kernel(a: object, b: object) -> Array:
+        raise AssertionError("the kernel was computed")
+
+    for formulation, words in (
+        (iopt.NuSVM(nu=0.9), r"nu: expected at most 0\.4 "),
+        (iopt.ConvexHullDual(mu=0.16), r"mu: expected at least 0\.1666"),
+        (iopt.GuoSchuurmansQP(beta=0.08), r"beta: expected at least 0\.0833"),
+        (iopt.GuoSchuurmansLP(beta=0.08), r"beta: expected at least 0\.0833"),
+    ):
+        with pytest.raises(InfeasibleProblem, match=words):
+            iopt.KernelClassifier(formulation, kernel=kernel).fit(X, y)

@@ -55,6 +55,7 @@ def hand_made(name: str = "six points") -> SimpleNamespace:
         formulations=formulations,
         settings={"evaluation": "2 folds", "seed": "7", "tol": "1e-06"}
         | {"kernel": "precomputed", "scaling": "none"},
+        ends=[],
         test_per_train=1.0,
         frame=frame,
         summary=summary.assign(chosen=""),

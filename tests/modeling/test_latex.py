@@ -429,3 +429,27 @@ def test_symbols_that_share_a_name_are_printed_apart() -> None:
     assert program.formula() == expected
     assert r"C \le C_2" in program.latex()
     assert {"μ", "μ₂", "C", "C₂"} <= set(program.legend())
+
+
+def test_slices_of_sums_have_brackets() -> None:
+    """In text, LaTeX and MathML, and in messages, whose Python means the same slice."""
+    a, b = algebra.Variable(3, name="a"), algebra.Variable(name="b")
+    X, (K, z) = algebra.Variable((2, 3), name="X"), algebra.constants(K=np.eye(3), z=np.ones(3))
+    cases = {
+        "(a - z)[1:]": ((a - z)[1:], "(a - z)[1:]"),
+        "(Ka + b e)[:2]": ((K @ a + b)[:2], "(K @ a + b)[:2]"),
+        "(Ka)[0]": ((K @ a)[0], "(K @ a)[0]"),
+        "(Xᵀ)[0, :]": (X.T[0, :], "X.T[0, :]"),
+        "(X + eeᵀ)[:, 1:]": ((X + 1)[:, 1:], "(X + 1.0)[:, 1:]"),
+        "(z∘a)[::2]": (algebra.multiply(z, a)[::2], "(z * a)[::2]"),
+        "a[1:][0]": (a[1:][0], "a[1:][0]"),
+    }
+    for printed, (expression, python) in cases.items():
+        assert Printer(TEXT).show(expression) == printed
+        assert str(expression) == python
+        typeset = latex_expression(expression)
+        assert typeset.count("(") == typeset.count(")") == printed.count("(")
+        assert typeset.endswith(printed[printed.index("[") :])
+        assert "".join(ElementTree.fromstring(mathml(typeset)).itertext()).count("(") == (
+            printed.count("(")
+        )

@@ -648,3 +648,70 @@ def test_names_of_classes_are_as_many_as_the_classes(tmp_path: Path) -> None:
     told = iopt.KernelProblem(np.eye(24), [f"c{k:02}" for k in range(24)]).labels_in_words
     assert told.startswith("c00 (1), c01 (1), ")
     assert told.endswith("c07 (1), ..., c23 (1)")
+
+
+ROWS = [",a,b,c,d,label", "a,0,1,2,4,x", "b,1,0,1,3,x", "c,2,1,0,2,y", "d,4,3,2,0,y"]
+"""Distances of four named points, and their labels."""
+
+
+def told(folder: Path, content: str, kind: str | None = "distances") -> str:
+    """What is said about a file that is refused."""
+    path = folder / "file.csv"
+    path.write_text(content)
+    with pytest.raises(DataError) as caught:
+        read(path, kind)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (",", ";", "separated by commas, not semicolons or tabs"),
+        (",", "\t", "separated by commas, not semicolons or tabs"),
+        ("c,2,1", "c,abc,1", "got 'abc' in line 4"),
+        ("c,2,1,0", "c,2,1;5,0", "got '1;5' in line 4"),
+        ("c,2,1,0", "c,2,1", "6 cells in every line, got 5 in line 4"),
+        ("b,1,0,1,3,x", "b,1", "6 cells in every line, got 2 in line 3"),
+        ("c,2,1,0,2,y", "c,2,1,0,2,", "a label in every row, got none in line 4"),
+        ("c,2,1,0", "c,2,,0", "a finite number in every cell, got none in line 4"),
+        (",a,b,c", ",a,b,b", "got two columns named 'b'"),
+        (",a,b,c", ",a,b,f", "columns with the names of the rows, got f"),
+    ],
+)
+def test_the_place_of_a_fault_in_a_matrix(old: str, new: str, words: str, tmp_path: Path) -> None:
+    assert words in told(tmp_path, "\n".join(ROWS).replace(old, new))
+
+
+def test_short_rows_of_points(tmp_path: Path) -> None:
+    """pandas fills them up with empty cells, although a cell before may be missing."""
+    table = "a,b,label\n1,2,x\n\n3,y\n5,6,x\n"
+    assert "3 cells in every line, got 2 in line 4" in told(tmp_path, table, None)
+    quoted = 'a,b,label\n1,"2\n",x\n3,x\n'
+    assert "3 cells in every line, got 2 in line 4" in told(tmp_path, quoted, None)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("behind", ["", "labels", "header"])
+def test_numbers_of_rows_before_a_matrix(first: int, behind: str, tmp_path: Path) -> None:
+    """LIBSVM has them before a precomputed kernel; distances of equal steps are none."""
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    K = np.exp(-cdist(X, X))
+    serial = np.c_[np.arange(6) + first, K]
+    lines = [",".join(map(repr, row)) for row in serial.tolist()]
+    if behind:
+        lines = [f"{line},{'xy'[k % 2]}" for k, line in enumerate(lines)]
+    if behind == "header":
+        lines = ["id,a,b,c,d,e,f,label", *lines]
+    said = told(tmp_path, "\n".join(lines), "similarities")
+    assert f"the numbers {first} to {first + 5} of the rows in the first column" in said
+    assert "Leave them out" in said
+    # With the advice it is read.
+    left = [line.partition(",")[2] for line in lines]
+    (tmp_path / "file.csv").write_text("\n".join(left))
+    found = read(tmp_path / "file.csv", "similarities").K
+    assert found is not None
+    assert_array_equal(found, K)
+    equal = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+    lines = [f"{','.join(map(repr, row))},{'xy'[k % 2]}" for k, row in enumerate(equal.tolist())]
+    (tmp_path / "file.csv").write_text("\n".join(lines))
+    assert_array_equal(read(tmp_path / "file.csv", "distances").D, equal)

@@ -163,3 +163,28 @@ def test_what_cannot_be_solved_is_quoted(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(cvxpy_method, "solve", failed)
     with pytest.raises(cp.error.SolverError, match="no point"):
         svm_dual().solve(method=METHOD)
+
+
+def test_problems_without_variables() -> None:
+    """Constants and parameters alone: what cvxpy itself says, and infinite values where empty."""
+    k = cp.Parameter(value=3.0)
+    for objective, rows, status in (
+        (cp.Minimize(k), [], "optimal"),
+        (cp.Maximize(2 * k - 1), [k >= 1, k == 3], "optimal"),
+        (cp.Minimize(cp.Constant(0)), [cp.Constant([1, 2]) <= 2], "optimal"),
+        (cp.Minimize(k), [k <= 1], "infeasible"),
+        (cp.Maximize(k), [k == 1], "infeasible"),
+    ):
+        problem = cp.Problem(objective, rows)
+        value = problem.solve(method=METHOD)
+        own = cp.Problem(objective, rows)
+        own.solve()
+        assert problem.status == own.status == status
+        if status == "optimal":
+            assert value == problem.value == own.value
+        else:
+            assert value == (np.inf if isinstance(objective, cp.Minimize) else -np.inf)
+    k.value = 5.0
+    problem = cp.Problem(cp.Minimize(k))
+    assert problem.solve(method=METHOD) == 5.0
+    assert problem.solution.attr["claim"] == "GLOBAL"

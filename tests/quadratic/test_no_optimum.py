@@ -10,6 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import as_vector, dot
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.conflict import proved_conflict
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, feasible_exactly, proved_ray
@@ -212,3 +213,25 @@ def test_a_conflict_is_proved_in_its_time_only() -> None:
     near = np.array([3.0 + 1e-15, -1.0])
     assert proved_conflict(form, near) is not None
     assert proved_conflict(form, near, lambda: 0.0) is None
+
+
+@pytest.mark.parametrize("share", [1e-6, 1e-9, 5e-11, 1e-11, 2e-12, 1e-13])
+@pytest.mark.parametrize("scale", [1.0, 2.0**20, 2.0**-20])
+def test_a_conflict_names_what_was_written(share: float, scale: float) -> None:
+    """x₁ + x₂ ≤ 1 and ≥ 1 + d have no bound, and each must be relaxed by d/2, in any units."""
+    G = scale * np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 0.0]])
+    h = scale * np.array([1.0, -1.0 - share, 5.0])
+    try:
+        x = iopt.solve_qp(np.eye(2), [0.0, 0.0], G=G, h=h)
+    except iopt.errors.SolverFailed:
+        return  # neither is claimed
+    except InfeasibleProblem as error:
+        found = error
+    else:
+        assert np.all(G @ x <= h + 1e-9 * scale)
+        return
+    assert found.got == "a conflict of row 0 of G and row 1 of G"
+    assert set(found.conflict or ()) == {"inequalities"}
+    relaxed = float(found.hint.split()[5])
+    # The rows as doubles are up to 2⁻⁵² apart from those above.
+    assert relaxed == pytest.approx(scale * share / 2, rel=0.01, abs=4e-16 * scale)

@@ -355,7 +355,7 @@ def changed(text: str, old: str, new: str) -> str:
         ("f.lp", changed(LP, "x + z = 2", "x + z + 1 = 2"), "constants on the right"),
         ("f.lp", changed(LP, "- 4 x * y", "- 1e5 * y"), "products of two variables"),
         ("f.lp", changed(LP, "z ^2 ] / 2", "z ^2 ]"), "products of two variables, or"),
-        ("f.lp", changed(LP, "x <= 5", "st\n x <= 5"), "every section once"),
+        ("f.lp", changed(LP, "x <= 5", "max\n x <= 5"), "one objective, got another one, 'max'"),
         ("f.lp", changed(LP, "maximize", "best"), "minimize or maximize first"),
         ("f.lp", "min\n 2 [ x^2 ] / 2\nend", r"before a bracket, got ' \['"),
         ("f.lp", "min\n x\nst\n c: 1 >= x <= 5\nend", "two sides with .*, got '1 >= x <= 5'"),

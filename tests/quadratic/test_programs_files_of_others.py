@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import gzip
 import pickle
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +68,18 @@ def test_highs_reads_the_numbers_that_are_written(seed: int, suffix: str, tmp_pa
     )  # fmt: skip
     model = by_highs(qp.write(tmp_path / f"a{suffix}"))
     assert model.lp_.sense_.name == "kMaximize"
-    assert model.lp_.offset_ == -qp.constant
-    assert_same(qp, model.lp_)
+    if suffix == ".lp":  # the constant is the coefficient of a fixed variable
+        assert (model.lp_.offset_, model.lp_.col_names_[4]) == (0.0, "Constant")
+        assert model.lp_.col_cost_[4] == -qp.constant
+        assert model.lp_.col_lower_[4] == model.lp_.col_upper_[4] == 1.0
+        assert list(model.lp_.a_matrix_.start_)[4:] == [model.lp_.a_matrix_.start_[4]] * 2
+        qp_as_written = qp.write(tmp_path / "without.lp")
+        text = qp_as_written.read_text().replace(" Constant = 1\n", "")
+        qp_as_written.write_text(re.sub(r"[-+] \S+ Constant", "", text))
+        assert_same(qp, by_highs(qp_as_written).lp_)
+    else:
+        assert model.lp_.offset_ == -qp.constant
+        assert_same(qp, model.lp_)
     starts, triangle = list(model.hessian_.start_), np.zeros((4, 4))
     for j in range(4):
         part = slice(starts[j], starts[j + 1])
@@ -355,3 +367,143 @@ def test_infinite_numbers_that_nothing_satisfies(
     text = INFINITE.format("L", "3", "").replace(old, new)
     with pytest.raises(iopt.errors.IndefiniteOptError, match=words):
         read(tmp_path / "a.mps", text)
+
+
+def solved(path: Path, content: str) -> float:
+    return iopt.solve(read(path, content)).objective
+
+
+def test_several_brackets_of_one_objective(tmp_path: Path) -> None:
+    """min x² + x + y² - 3y on 0 ≤ x, y ≤ 5 is -9/4 at (0, 3/2), wherever the squares stand."""
+    rest = "\nSubject To\n c: x + y <= 9\nBounds\n x <= 5\n y <= 5\nEnd\n"
+    for objective in (
+        "x - 3 y + [ 2 x^2 + 2 y^2 ] / 2",
+        "[ 2 x^2 ] / 2 + x - 3 y + [ 2 y^2 ] / 2",
+        "[ 2 x^2 ] / 2 + [ 2 y^2 ] / 2 + x - 3 y",
+        "x - [ - 2 x^2 ] / 2 + [ x^2 + 2 y^2 ] / 2 - 3 y - [ x^2 ] / 2",
+    ):
+        content = f"Minimize\n obj: {objective}{rest}"
+        program = read(tmp_path / "a.lp", content)
+        assert program.P.tolist() == [[2, 0], [0, 2]]
+        assert program.q.tolist() == [1, -3]
+        assert_same(program, by_highs(tmp_path / "a.lp").lp_)
+        assert iopt.solve(program).objective == pytest.approx(-2.25, abs=1e-6)
+    for wrong in ("[ x^2 ] / 2 [ y^2 ] / 2", "x + [ x^2 ] / 2 y"):
+        with pytest.raises(DataError):
+            read(tmp_path / "a.lp", f"Minimize\n obj: {wrong}{rest}")
+
+
+def test_sections_that_come_several_times(tmp_path: Path) -> None:
+    """min 2a + t with a + t ≥ 2 and t ≤ 1 is 3; HiGHS reads the same program in each."""
+    rows, bounds = "Subject To\n c: a + t >= 2\n", "Bounds\n t <= 1\n"
+    for body in (
+        rows + bounds,
+        "Subject To\n" + rows + bounds,
+        "Subject To\n d: a <= 9\n" + rows + bounds,
+        rows + "Bounds\n a <= 7\n" + bounds,
+        "Bounds\n a <= 7\n" + rows + bounds,
+    ):
+        content = f"Minimize\n obj: 2 a + t\n{body}End\n"
+        assert solved(tmp_path / "a.lp", content) == pytest.approx(3.0, abs=1e-9)
+        assert_same(read(tmp_path / "a.lp", content), by_highs(tmp_path / "a.lp").lp_)
+
+
+def optimum_of(name: str, path: Path) -> float:
+    """The optimal value that another program finds for a file, with two variables or with more."""
+    module = pytest.importorskip({"gurobi": "gurobipy", "scip": "pyscipopt"}.get(name, "highspy"))
+    if name == "gurobi":
+        model = module.read(str(path), env=module.Env(params={"OutputFlag": 0}))
+        model.optimize()
+        return float(model.ObjVal)
+    if name == "scip":
+        model = module.Model()
+        model.hideOutput()
+        model.readProblem(str(path))
+        model.optimize()
+        return float(model.getObjVal())
+    highs = module.Highs()
+    highs.setOptionValue("output_flag", False)
+    assert highs.readModel(str(path)) == module.HighsStatus.kOk
+    highs.run()
+    return float(highs.getInfo().objective_function_value)
+
+
+@pytest.mark.parametrize("program", ["gurobi", "scip", "highs"])
+@pytest.mark.parametrize("sense", [1, -1])
+@pytest.mark.parametrize("constant", [1.5, -2.5e6])
+def test_others_read_the_constant_of_an_objective(
+    program: str, sense: int, constant: float, tmp_path: Path
+) -> None:
+    """min (x - 1)² + y over 0 ≤ x ≤ 3 and 1 ≤ y ≤ 2 is 1 at (1, 1)."""
+    qp = iopt.QuadraticProgram(
+        sense * np.diag([2.0, 0.0]), sense * np.array([-2.0, 1.0]), lb=[0.0, 1.0], ub=[3.0, 2.0],
+        constant=sense * (constant + 1.0), sense=sense, variables=["x", "y"],
+    )  # fmt: skip
+    path = qp.write(tmp_path / "a.lp")
+    # SCIP's tolerance is 1e-6; without its constant the optimum would be off by 1.5 and more.
+    assert optimum_of(program, path) == pytest.approx(sense * (1.0 + constant), abs=1e-2)
+    again = iopt.QuadraticProgram.read(path)
+    assert (again.constant, again.names.variables) == (qp.constant, ("x", "y"))
+
+
+def test_variables_that_are_called_constant(tmp_path: Path) -> None:
+    """Fixed at 1 and in the objective alone it is the constant, as Gurobi writes it."""
+    rest = "Subject To\n c: x + y >= 1\nBounds\n Constant = 1\nEnd\n"
+    program = read(tmp_path / "a.lp", f"Minimize\n 2 Constant + x + [ y^2 ] / 2 + 1\n{rest}")
+    assert (program.constant, program.names.variables) == (3.0, ("x", "y"))
+    assert (program.q.tolist(), program.P.tolist()) == ([1, 0], [[0, 0], [0, 1]])
+    for other in (
+        f"Minimize\n 2 Constant + x\n{rest}".replace("x + y", "Constant + x"),
+        f"Minimize\n 2 Constant + x + [ y * Constant ] / 2\n{rest}",
+        f"Minimize\n 2 Constant + x\n{rest}".replace("= 1\nEnd", "= 2\nEnd"),
+        f"Minimize\n 2 constant + x\n{rest}".replace("Constant", "constant"),
+        "Minimize\n 2 Constant\nBounds\n Constant = 1\nEnd\n",
+    ):
+        program = read(tmp_path / "a.lp", other)
+        assert program.constant == 0.0
+        assert {"constant", "Constant"} & set(program.names.variables)
+    # Written once more, such a variable has another name.
+    again = iopt.QuadraticProgram.read(program.write(tmp_path / "b.lp"))
+    assert (again.n, again.constant, again.names.variables) == (1, 0.0, ("x1",))
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_entries_that_are_none(protocol: int, tmp_path: Path) -> None:
+    """min ½(x² + y²) - x - 2y over x, y ≥ 0 is -5/2 at (1, 2); what is None is not given."""
+    none = np.array(None)
+    given = {"P": np.eye(2), "q": np.array([-1.0, -2.0]), "lb": np.zeros(2)}
+    missing = {"G": none, "h": none, "A": none, "b": none, "ub": none}
+    np.savez(tmp_path / "a.npz", **given, **missing)  # type: ignore[arg-type]
+    header = b"{'descr': '|O', 'fortran_order': False, 'shape': (), }".ljust(117) + b"\n"
+    pickled = pickle.dumps(none, protocol)
+    old = pickled.replace(b"numpy._core.multiarray _", b"numpy.core.multiarray _")
+    for k, content in enumerate((pickled, old)):
+        with zipfile.ZipFile(tmp_path / f"{k}.npz", "w") as archive:
+            for name, array in given.items():
+                with archive.open(f"{name}.npy", "w") as file:
+                    np.lib.format.write_array(file, array)
+            archive.writestr("G.npy", b"\x93NUMPY\x01\x00v\x00" + header + content)
+    for name in ("a", "0", "1"):
+        program = iopt.QuadraticProgram.read(tmp_path / f"{name}.npz")
+        result = iopt.solve(program)
+        assert result.objective == pytest.approx(-2.5, abs=1e-9)
+        assert program.G.shape == (0, 2)
+
+
+class Harm:
+    """What would be called if it were unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pytest.fail, ("unpickled",)
+
+
+@pytest.mark.parametrize(
+    "content", [Harm(), [None], 3, [1, [2]], {"a": None}, "text", np.array([None, Harm()])]
+)
+def test_no_other_object_is_read(content: Any, tmp_path: Path) -> None:
+    array = np.empty((), dtype=object)
+    array[()] = content
+    for held in (array, np.array([content, None], dtype=object), np.array([None])):
+        np.savez(tmp_path / "a.npz", P=np.eye(2), q=np.zeros(2), ub=held)
+        with pytest.raises(DataError, match="Object arrays cannot be loaded"):
+            iopt.QuadraticProgram.read(tmp_path / "a.npz")

@@ -277,3 +277,17 @@ def test_points_in_the_plane_bring_decision_regions(tmp_path: Path) -> None:
     assert drawing.count("decision function f(x)") == 2
     assert "LPSVM(C=2)" in drawing
     assert len(comparison.fitted) == 2
+
+
+def test_a_printed_comparison_is_as_wide_as_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    g = np.random.default_rng(0)
+    y = g.permutation(np.repeat([-1, 1], 20))
+    X = np.column_stack([y + 0.5 * g.standard_normal(40), g.standard_normal(40)])
+    problem = iopt.KernelProblem.from_data(X, y, "linear")
+    comparison = iopt.compare(problem, ["SVMDual", "ConvexHullDual", "KNN"], folds=2)
+    for said, most in (("", 100), ("80", 80), ("60", 60), ("wide", 100), ("7", 100)):
+        monkeypatch.setenv("COLUMNS", said)
+        widths = [len(line) for line in str(comparison).splitlines()]
+        assert 0.8 * most < max(widths) <= most

@@ -344,3 +344,64 @@ def test_divisions_are_stratified_by_classes_alone() -> None:
             assert data.y.tolist() == expected
     whole = iopt.datasets.Dataset("nine", np.array([5, 7, 9] * 3), X=X)
     assert set(Data(whole, options={"task": "regression"}).y.tolist()) == {1}
+
+
+def test_regression_below_the_mean_is_said() -> None:
+    """An ε of 0.1 for targets within 0.1 makes a constant, and a saturated kernel large errors."""
+    g = np.random.default_rng(0)
+    X = g.normal(size=(60, 3))
+    targets = 0.02 * X[:, 0] + 0.01 * g.normal(size=60)
+    problem = iopt.KernelProblem.from_data(X, targets, "sigmoid(a=0.5, r=-1)", task="regression")
+    comparison = iopt.compare(problem, ["EpsilonSVR(C=1000)", "NuSVR"], folds=3)
+    means = comparison.frame.groupby("formulation")["r2"].mean()
+    assert means["EpsilonSVR(C=1000)"] < 0.0 < means["NuSVR"]
+    (said,) = (one for one in comparison.conclusions if "mean of the targets" in one)
+    assert said.startswith("EpsilonSVR predicts worse than the mean of the targets does")
+    assert "mean of the targets" not in " ".join(
+        iopt.compare(problem, ["NuSVR"], folds=3).conclusions
+    )
+    study = Study({"small": problem, "again": problem}, {"A": "EpsilonSVR(C=1000)", "B": "NuSVR"},
+                  3, ["r2"], "r2")  # fmt: skip
+    told = " ".join(study.run().conclusions)
+    assert "A on small and again predict worse than the mean of the targets does" in told
+
+
+def test_an_end_of_a_grid_that_is_chosen_is_said() -> None:
+    """Pairs of clusters a unit apart, and the pairs 300: the scale of γ is far too small.
+
+    A nearest neighbour is the same for every γ, and so are equal scores.
+    """
+    g = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 40)
+    centres = np.array([[0, 0], [300, 0], [1, 0], [301, 0]])[np.repeat(range(4), 20)]
+    X = centres + 0.2 * g.normal(size=(80, 2))
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    problem = iopt.KernelProblem.from_distances(distances, labels, "gaussian")
+    methods = ["SVMDual", "KNN(k=1)"]
+
+    def told(*values: float) -> str:
+        grid = {"relative_gamma": list(values)}
+        return " ".join(iopt.compare(problem, methods, grid=grid, folds=4).conclusions)
+
+    words = "at an end of its grid: relative_gamma=100000 of SVMDual. A wider grid"
+    assert words in told(1.0, 10.0, 1e5)
+    assert "end of its grid" not in told(10.0, 1e5, 1e9)
+    assert "end of its grid" not in told(1.0, 1e5)  # of two values every one is an end
+    grid = Grid("SVMDual", relative_gamma=[1.0, 10.0, 1e5])
+    for protocol in (2, Nested(2, 2)):
+        outcome = Study({"board": problem, "again": problem}, {"SVM": grid}, protocol).run()
+        assert outcome.table[0]["ends"] == ["relative_gamma=100000"]
+        assert "relative_gamma=100000 of SVM on board and again." in " ".join(outcome.conclusions)
+
+
+def test_ends_of_grids_that_can_be_passed() -> None:
+    assert Grid("SVMDual", C=[1, 10, 100]).ends([0.9, 0.8, 0.8]) == ["C=1"]
+    assert Grid("NuSVM", nu=[0.1, 0.5, 1.0]).ends([0.7, 0.8, 0.9]) == []
+    assert Grid("NuSVM", nu=[0.1, 0.5, 0.9]).ends([0.7, 0.8, 0.9]) == ["nu=0.9"]
+    assert Grid("SVMDual", C=[1, 10, np.inf]).ends([0.7, 0.8, 0.9]) == []
+    assert Grid("SVMDual", kernel=["rbf", "linear", "sigmoid"]).ends([0.7, 0.8, 0.9]) == []
+    assert Grid("SVMDual", C=[1, 10, 100]).ends([np.nan, 0.8, np.nan]) == []
+    both = Grid("SVMDual", C=[1, 10, 100], gamma=[0.1, 1, 10])
+    scores = [0.0] * 8 + [1.0]
+    assert both.ends(scores) == ["C=100", "gamma=10"]
+    assert both.ends([0.0] * 6 + [1.0] * 3) == ["gamma=10"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
 from helpers.peers import libsvm
 
 C = 1.0
@@ -128,3 +130,30 @@ def test_violations_of_kernels_that_are_never_formed_have_no_name() -> None:
     certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), values)
     assert certificate.claim is iopt.Claim.NONE
     assert "is violated by" in " ".join(certificate.reasons)
+
+
+@dataclass(frozen=True)
+class Planes(iopt.Formulation):
+    """min ½‖u‖² + ½b² - eᵀu - b, over u and b of n + 1 entries or, without b, of n - 1."""
+
+    more: bool = True
+
+    def model(self, problem: iopt.KernelProblem) -> cp.Model:
+        size = problem.n if self.more else problem.n - 1
+        u, b = cp.Variable(size, name="u"), cp.Variable(name="b")
+        goal = 0.5 * (cp.sum_squares(u) + cp.square(b)) - cp.sum(u) - b
+        return cp.Model(minimize=goal, subject_to={"margin": cp.sum(u) + b <= 10 * problem.n})
+
+
+@pytest.mark.parametrize("more", [True, False])
+def test_points_of_several_variables(more: bool) -> None:
+    """The optimum is 1 everywhere, and its opposite is recognised, in any number of entries."""
+    problem = iopt.KernelProblem(np.eye(4), [1, -1, 1, -1])
+    size = problem.n if more else problem.n - 1
+    opposite = {"u": -np.ones(size), "b": -1.0}
+    certificate = iopt.verify(problem, Planes(more), opposite)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert "The opposite of all values satisfies" in said(certificate)
+    away = iopt.verify(problem, Planes(more), {"u": np.arange(1.0, size + 1.0), "b": 0.0})
+    assert away.claim is iopt.Claim.FEASIBLE
+    assert "opposite" not in said(away)

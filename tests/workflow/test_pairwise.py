@@ -13,6 +13,7 @@ from sklearn.svm import SVC, OneClassSVM
 
 import indefinite_opt as iopt
 from helpers.problems import symmetric
+from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.solvers.descent.smo import SMOSession
 from indefinite_opt.workflow import PairwiseBracket, PairwiseResult
 
@@ -206,3 +207,29 @@ def test_formulations_of_other_tasks_are_of_all_points_in_a_path(iris: iopt.Kern
         alpha = np.zeros(iris.n)
         alpha[peer.support_] = peer.dual_coef_[0] / (nu * iris.n)
         assert entry.objective == pytest.approx(0.5 * alpha @ iris.K @ alpha, rel=1e-6)
+
+
+def test_errors_say_which_pair_they_are_about() -> None:
+    """Of 14, 13 and 3 points: ν is at most 6/17 and 6/16 in the pairs with the smallest class."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.repeat(["ape", "bee", "cat"], [14, 13, 3])
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian")
+    words = r"at most 0\.3529\d* = .*The classes are 'ape' and 'cat'\.$"
+    for work in (
+        lambda: iopt.solve(problem, iopt.NuSVM(nu=0.7)),
+        lambda: iopt.bound(problem, iopt.NuSVM(nu=0.7)),
+        lambda: iopt.KernelClassifier(iopt.NuSVM(nu=0.7)).fit(X, y),
+        lambda: iopt.KernelClassifier(iopt.NuSVM(nu=0.7), kernel=np.inner).fit(X, y),
+    ):
+        with pytest.raises(InfeasibleProblem, match=words) as caught:
+            work()
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    path = iopt.solve_path(problem, [iopt.NuSVM(nu=0.3), iopt.NuSVM(nu=0.7)])
+    assert isinstance(path[0], PairwiseResult)
+    assert str(path[1]).endswith("The classes are 'ape' and 'cat'.")
+    # 6/17 = 0.353 < 0.36 < 6/16: the other pair would do.
+    with pytest.raises(InfeasibleProblem, match="'ape' and 'cat'"):
+        iopt.solve(problem, iopt.NuSVM(nu=0.36))
+    indefinite = iopt.KernelProblem(symmetric(30, 0), y)
+    with pytest.raises(UnboundedProblem, match="The classes are 'ape' and 'bee'"):
+        iopt.solve(indefinite, iopt.SVMDual(C=np.inf))

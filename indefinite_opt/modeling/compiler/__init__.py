@@ -48,6 +48,8 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
         form = canonical(model)
     except NotCanonical as error:
         return as_convex_program(model, error)
+    if not form.variables:
+        raise NotCanonical("none", "variables")
     for recognise in RECOGNISERS:
         reading = Reading(form)
         try:

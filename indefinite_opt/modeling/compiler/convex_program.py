@@ -60,7 +60,10 @@ class ConvexProgram(ExplicitProgram):
 
     def value(self, values: Values) -> float:
         self._set(values)
-        value = self._translated[0].value
+        try:
+            value = self._translated[0].value
+        except np.linalg.LinAlgError:  # as for the inverse of a singular matrix
+            return np.nan
         return np.nan if value is None else float(value)
 
     def infeasibility(self, values: Values) -> float:
@@ -86,7 +89,9 @@ class ConvexProgram(ExplicitProgram):
         return {}
 
     def residual(self, values: Values, multipliers: Values) -> float:
-        """The largest entry of x - P(x - s) for a subgradient s of f + λᵀg; inf if there is none.
+        """The largest entry of x - P(x - s) for a subgradient s of f + λᵀg.
+
+        It is inf if there is none, or none that cvxpy knows.
 
         P is the projection on what the attribute of a variable allows, such as `nonneg`. It is not
         known for several attributes of one variable; the residual is then inf.
@@ -99,8 +104,12 @@ class ConvexProgram(ExplicitProgram):
             return np.inf
         for name, row in rows.items():
             lagrangian = lagrangian + cp.sum(_products(row, multipliers[name]))
+        try:
+            slopes = lagrangian.grad
+        except (NotImplementedError, np.linalg.LinAlgError):  # as for norm_inf
+            return np.inf
         worst = 0.0
-        for variable, part in lagrangian.grad.items():
+        for variable, part in slopes.items():
             if part is None:
                 return np.inf
             if len(_attributes(variable)) > 1:
@@ -186,9 +195,12 @@ def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
 
     program = ConvexProgram(model)
     objective, rows, _ = program._translated
-    if any(map(_divides_by_zero, [objective, *rows.values()])):
+    if objective.size != 1 or any(map(_divides_by_zero, [objective, *rows.values()])):
         raise refused
     problem = cp.Problem(cp.Minimize(objective), list(rows.values()))
+    for parameter in problem.parameters():
+        if parameter.value is None:
+            raise NotCanonical(f"the parameter {parameter} without a value", "numbers")
     names = [variable.name() for variable in problem.variables()]
     if len(set(names)) < len(names) or not problem.is_dcp() or problem.is_mixed_integer():
         raise refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
@@ -215,8 +216,9 @@ def in_order(
     if not names or not columns or columns == names:
         return numbers
     if sorted(names) != sorted(columns):
-        strange = [name for name in columns if name not in names] or ["too few of them"]
-        raise DataError(source, "columns with the names of the rows", strange[0])
+        strange = [f"two columns named {one!r}" for one in columns if columns.count(one) > 1]
+        strange += [one for one in columns if one not in names]
+        raise DataError(source, "columns with the names of the rows", (*strange, "too few")[0])
     places = {name: k for k, name in enumerate(columns)}
     if len(places) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -241,6 +243,8 @@ def read_grid(
     """
     expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
     content = read_bytes(path, max_bytes).lstrip()
+    separated = content.partition(b"\n")[0]
+    hint = _SEPARATORS if b";" in separated or b"\t" in separated else ""
     header, of_labels = _first_row(path, content, expected), label or "label"
     named = not all(map(_is_number, header[:-1])) or header[-1] == of_labels
     named = named or (bool(names) and sorted(header[: len(names)]) == sorted(names))
@@ -254,7 +258,8 @@ def read_grid(
     header = header if named else []
     if named and len(header) != frame.shape[1]:
         got = f"{len(header)} names of {frame.shape[1]} columns"
-        raise DataError(str(path), expected, got)
+        raise DataError(str(path), expected, got, hint)
+    _refuse_short_rows(path, content, frame)
     if label is not None:
         checks.choice("label", label, header)
     places, rows, truth = list(range(frame.shape[1])), (), None
@@ -262,6 +267,8 @@ def read_grid(
     if header[:1] == [""] or of_names:
         rows = tuple(frame[places.pop(0)].map(as_text))
     wanted = len(frame) if width is None else width
+    if width is None and not rows:
+        _refuse_serial_numbers(path, frame[places])
     if of_labels in header or len(places) == wanted + 1:
         place = header.index(of_labels) if of_labels in header else places[-1]
         places.remove(place)
@@ -271,16 +278,50 @@ def read_grid(
         truth = read_labels(frame[place], path, 1 + named, texts)
     if len(places) != wanted:
         shape = "as many columns as rows" if width is None else f"{width} columns"
-        raise DataError(str(path), f"a matrix with {shape}", f"{len(frame)} x {len(places)}")
+        got = f"{len(frame)} x {len(places)}"
+        raise DataError(str(path), f"a matrix with {shape}", got, hint)
     try:
         numbers = frame[places].to_numpy(dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise DataError(str(path), expected, str(error)) from None
+    except (ValueError, TypeError):
+        cells = frame[places].astype(str).to_numpy(dtype=object)
+        i, j = np.argwhere(~np.vectorize(_is_number, otypes=[bool])(cells))[0].tolist()
+        got = f"{cells[i, j]!r} in line {i + 1 + named}"
+        raise DataError(str(path), expected, got, hint) from None
     finite = np.isfinite(numbers).all(axis=1)
     if not finite.all():
         got = f"none in line {int(np.argmin(finite)) + 1 + named}"
         raise DataError(str(path), "a finite number in every cell", got)
     return TextGrid(numbers, rows, tuple(header[k] for k in places) if named else (), truth)
+
+
+def _refuse_short_rows(path: Path, content: bytes, frame: pd.DataFrame) -> None:
+    """Refuse rows with fewer cells than others, whose last cells pandas takes for empty."""
+    if not frame[frame.shape[1] - 1].isna().any():
+        return
+    lines = csv.reader(io.StringIO(content.decode("utf-8-sig", "replace"), newline=""))
+    with suppress(csv.Error):  # cells of more than 100,000 characters
+        for cells in lines:
+            if cells and any(map(str.strip, cells)) and len(cells) < frame.shape[1]:
+                expected = f"{frame.shape[1]} cells in every line"
+                raise DataError(str(path), expected, f"{len(cells)} in line {lines.line_num}")
+
+
+def _refuse_serial_numbers(path: Path, frame: pd.DataFrame) -> None:
+    """Refuse a first column that numbers the rows of a matrix behind it, as LIBSVM's does.
+
+    The distances of equally spaced points have such a column, too; they are symmetric with it.
+    """
+    n, width = frame.shape
+    if not n < width <= n + 2 or any(kind.kind not in "iuf" for kind in frame.dtypes[: n + 1]):
+        return
+    cells = frame.iloc[:, : n + 1].to_numpy(dtype=np.float64)
+    numbered = any(np.array_equal(cells[:, 0], np.arange(n) + first) for first in (0, 1))
+    if numbered and n > 1 and np.allclose(cells[:, 1:], cells[:, 1:].T):
+        if width == n + 1 and np.allclose(cells[:, :n], cells[:, :n].T):
+            return
+        got = f"the numbers {cells[0, 0]:g} to {cells[-1, 0]:g} of the rows in the first column"
+        hint = "Leave them out, or put an empty cell above them in a header."
+        raise DataError(str(path), "a matrix", got, hint)
 
 
 def _read_matrix(
@@ -330,6 +371,7 @@ def read_frame(
     if frame.shape[1] != len(header):
         got = f"rows of {frame.shape[1]} cells under a header of {len(header)}"
         raise DataError(str(path), expected, got, _SEPARATORS)
+    _refuse_short_rows(path, content, frame)
     counts = [cell for cell in header if _is_number(cell)]
     counted = [float(cell) - float(counts[0]) for cell in counts] == list(range(len(counts)))
     if not all(map(str.isdecimal, counts)) or (len(counts) >= len(header) - 1 and not counted):

@@ -5,6 +5,10 @@ written and read to the last bit. Comments begin with a backslash; keywords begi
 depend on case, names do. A constraint or a bound may have two sides. Bounds follow one another in a
 line or in several, as do constraints with labels; one without a label begins a line. Variables are
 numbered in the order in which they appear. A side of at least 1e20 in size is infinite.
+
+A section may come several times, and so may brackets in the objective. c₀ is a number, or the
+coefficient of a variable `Constant` that is fixed at 1 and in no row, as Gurobi writes it: Gurobi
+takes a number for a variable of that name. What is written here has this form.
 """
 
 from __future__ import annotations
@@ -48,6 +52,7 @@ _OPENING, _CLOSING = re.compile(rb"\s?" + _SIGNS + rb"\["), re.compile(rb"\s?\]\
 _LEFT = re.compile(_SIDE + rb"\s?" + _RELATION + rb"\s?")
 _RIGHT = re.compile(rb"\s?" + _RELATION + rb"\s?" + _SIDE)
 _BLANK, _END_OF_ROW = re.compile(rb"\s"), re.compile(rb"\n|$| (?=" + _NAME + rb"\s?:)")
+_CONSTANT = b"Constant"
 _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)(?!\S)")
 
 
@@ -82,9 +87,9 @@ class _LPReader:
                 raise DataError(self.source, "continuous variables", got)
             if kind == "end":
                 raise DataError(self.source, "one line END, the last", "another")
-            if kind in found:
-                raise DataError(self.source, "every section once", repr(head.decode()))
-            found[kind] = body.strip()
+            if kind == "objective" and kind in found:
+                raise DataError(self.source, "one objective", f"another one, {head.decode()!r}")
+            found[kind] = b"\n".join(filter(None, (found.get(kind), body.strip())))
             if kind == "objective":
                 self.sense = -1 if head.lower().startswith(b"max") else 1
         return found
@@ -95,7 +100,7 @@ class _LPReader:
         self._match(_LABEL)
         start = self.place
         constant = self._terms(0)
-        if opening := self._match(_OPENING):
+        while opening := self._match(_OPENING):
             if start < opening.start() and not opening["signs"]:
                 raise self._error("+ or - before a bracket", opening[0])
             self._products(_sign(opening))
@@ -110,11 +115,29 @@ class _LPReader:
         self._begin("bounds")
         while self.place < len(self.text):
             self._bound()
+        constant += self._constant()
         bounds = [self.bounds.get(j, (0.0, np.inf)) for j in self.numbers.values()]
         return tokens.stated(
             self.source, self.sense, self.numbers, self.entries, self.products, sides, bounds,
             constant, labels if all(labels) else (),
         )  # fmt: skip
+
+    def _constant(self) -> float:
+        """The coefficient of the variable `Constant`, which is left out, if it stands for 1."""
+        j = self.numbers.get(_CONSTANT)
+        if j is None or self.bounds.get(j) != (1.0, 1.0) or len(self.numbers) == 1:
+            return 0.0
+        if any(k == j and i for i, k in self.entries) or any(j in pair for pair in self.products):
+            return 0.0
+        del self.numbers[_CONSTANT]
+        value = self.entries.pop((0, j), 0.0)
+        new = {k: k - (k > j) for k in range(len(self.numbers) + 1)}
+        self.numbers = {name: new[k] for name, k in self.numbers.items()}
+        self.bounds = {new[k]: ends for k, ends in self.bounds.items()}
+        entries = {(i, new[k]): entry for (i, k), entry in self.entries.items()}
+        products = {(new[i], new[k]): entry for (i, k), entry in self.products.items()}
+        self.entries, self.products = defaultdict(float, entries), defaultdict(float, products)
+        return value
 
     def _signed(
         self, pattern: re.Pattern[bytes], first: bool = True
@@ -219,20 +242,20 @@ def write_lp(program: StandardForm, target: str) -> bytes:
     """The content of a file, with variables x1, x2, ... where their names are not plain words.
 
     All of them stand in the linear part of the objective, since readers number them in the order in
-    which they appear. `DataError` for sides of 1e20 and more, and for terms that overflow.
+    which they appear. The constant is the coefficient of a variable `Constant` behind them, fixed
+    at 1. `DataError` for sides of 1e20 and more, and for terms that overflow.
     """
     program.check_sides(CUSTOMARY_INFINITY, target)
     products, (names, labels) = program.products(target), program.written_names()
     costs, constant = program.sense * program.cost, program.sense * program.constant
     terms = [f"{_signed(value)} {name}" for value, name in zip(costs, names, strict=True)]
+    terms += [f"{_signed(constant)} {_CONSTANT.decode()}"] if constant else []
     if products.nnz:
         quadratic = [
             f"{_signed(value)} {names[i]} " + ("^2" if i == j else f"* {names[j]}")
             for i, j, value in entries_of(products)
         ]
         terms += ["+ [", *quadratic, "] / 2"]
-    # SCIP does not read a constant before the bracket.
-    terms += [_signed(constant)] if constant else []
     direction = "minimize" if program.sense > 0 else "maximize"
     lines = [direction, *_wrapped("objective:", terms), "subject to"]
     rows = defaultdict(list)
@@ -244,6 +267,7 @@ def write_lp(program: StandardForm, target: str) -> bytes:
     lines.append("bounds")
     for name, lower, upper in zip(names, program.lower, program.upper, strict=True):
         lines.append(f" {_extended(lower)} <= {name} <= {_extended(upper)}")
+    lines += [f" {_CONSTANT.decode()} = 1"] if constant else []
     return tokens.content_of([*lines, "end"])
 
 

@@ -146,9 +146,9 @@ def write_program(program: QuadraticArrays | StandardForm, path: str | Path) -> 
     What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
     unit box, .lp, .mps and .qps no finite bounds and right-hand sides of 1e20 and more. Names of
     variables and rows are kept by .npz, by .qplib where they have no blanks, and by the others
-    where they are plain words; otherwise they become x1, x2, ... and r1, r2, ...; the name of the
-    program is kept by .npz and, without blanks, by .qplib. A .in file is written as one of the
-    library, for a maximum. A file that exists is replaced in one step.
+    where they are plain words and none is Constant; otherwise they become x1, x2, ... and r1, r2,
+    ...; the name of the program is kept by .npz and, without blanks, by .qplib. A .in file is
+    written as one of the library, for a maximum. A file that exists is replaced in one step.
     """
     path = Path(path)
     suffix = suffix_of(path)

@@ -133,7 +133,8 @@ class StandardForm(NamedTuple):
 
     def written_names(self) -> tuple[list[str], list[str]]:
         """The variables' names in a file, and those of the rows of `one_sided`."""
-        columns = written_names(self.variables, self.cost.size, "x", ("objective",))
+        # In .lp files a variable Constant stands for the constant of the objective.
+        columns = written_names(self.variables, self.cost.size, "x", ("objective", "Constant"))
         sides = list(self.one_sided())
         names = [self.row_names[i] for _, i, _ in sides] if self.row_names else ()
         return columns, written_names(names, len(sides), "r", ("objective",))

@@ -228,6 +228,7 @@ class LinearRows:
         normals = np.vstack([sign[:, None] * scaled.R[place], -np.eye(n), np.eye(n)])
         ends = np.concatenate([sign * scaled.row_upper[place], -scaled.lower, scaled.upper])
         units = np.concatenate([scaled.row[place], 1.0 / scaled.column, 1.0 / scaled.column])
+        largest = np.max(np.abs(scaled.R), axis=1, initial=0.0)
         if np.any(ends == -np.inf):
             return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
 
@@ -237,9 +238,18 @@ class LinearRows:
             conflict = proved_conflict(scaled.form, y, self.remaining)
             if conflict is None:
                 return None
-            relaxed = float(conflict.excess) / float(weights @ units)
+            # What is named is in the proof: multipliers of HiGHS, and violations at a point, have
+            # entries of bounds that do not exist. Entries that are rounding are not named.
+            y = np.array([float(part) for part in conflict.multipliers])
+            pull = np.array([float(part) for part in conflict.reduced])
+            shares = np.abs(y) * largest
+            y[(shares <= 1e-9 * np.max(shares, initial=0.0)) & (largest > 0.0)] = 0.0
+            pull[np.abs(pull) <= 1e-9 * (np.abs(y) @ np.abs(scaled.R))] = 0.0
+            parts = np.concatenate([sign * y[place], pull, -pull])
+            used = np.maximum(parts, 0.0, where=np.isfinite(ends), out=np.zeros(ends.size))
+            relaxed = float(conflict.excess) / float(used @ units)
             error = _infeasible(
-                [names[k] for k in np.flatnonzero(weights)],
+                [names[k] for k in np.flatnonzero(used)],
                 f"Relaxing each of them by {relaxed:.3g} makes them compatible.",
             )
             error.conflict = self._named(conflict)

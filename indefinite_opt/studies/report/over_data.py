@@ -22,6 +22,8 @@ from indefinite_opt.studies.report.tables import markdown_table
 from indefinite_opt.studies.report.verdict import (
     CLOSE,
     LEVEL,
+    below_mean_in_words,
+    ends_in_words,
     holm,
     listed,
     near_chance,
@@ -194,7 +196,7 @@ def conclusions(outcome: Any) -> list[str]:
     scores = Scores.of(outcome)
     return [
         *_failures(outcome), *_differences(scores), *_near_chance(outcome, scores),
-        *_proofs(outcome), *_choice(outcome),
+        *_below_mean(scores), *_ends(outcome), *_proofs(outcome), *_choice(outcome),
     ]  # fmt: skip
 
 
@@ -274,6 +276,30 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
     if some:
         told.append(near_chance_in_words(listed(some), len(some) > 1, of))
     return told
+
+
+def _below_mean(scores: Scores) -> list[str]:
+    """Which methods of regression are worse than a constant, and on which data."""
+    if scores.score.name != "r2":
+        return []
+    below = [np.flatnonzero(column < 0.0).tolist() for column in scores.means.T]
+    who = [
+        f"{method} on {listed([scores.data[i] for i in places])}"
+        for method, places in zip(scores.methods, below, strict=True)
+        if places
+    ]
+    return below_mean_in_words(who, several=sum(map(len, below)) > 1)
+
+
+def _ends(outcome: Any) -> list[str]:
+    """Which ends of grids are chosen, and by which methods on which data."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in outcome.table:
+        for end in row.get("ends", ()):
+            found.setdefault((row["method"], end), []).append(row["data"])
+    return ends_in_words([
+        (f"{method} on {listed(names)}", end) for (method, end), names in found.items()
+    ])  # fmt: skip
 
 
 FEWEST_DATA = 5

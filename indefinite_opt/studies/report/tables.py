@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -182,14 +183,21 @@ def _right(problem: KernelProblem) -> list[str]:
     return [*score_titles(problem), "objective", "proved within", "SVs", "seconds"]
 
 
+def text_width() -> int:
+    """The columns of text: those that the environment says, as for a pipe, else 100."""
+    said = os.environ.get("COLUMNS", "")
+    return int(said) if said.isdecimal() and int(said) >= 40 else 100
+
+
 def table_text(comparison: ComparisonLike) -> str:
     """The table of `terminal_table` as plain text."""
     import io
 
     from rich.console import Console
 
-    stream = io.StringIO()
-    Console(width=100, file=stream, color_system=None).print(terminal_table(comparison))
+    stream, width = io.StringIO(), text_width()
+    console = Console(width=width, file=stream, color_system=None)
+    console.print(terminal_table(comparison, width))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 

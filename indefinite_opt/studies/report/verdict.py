@@ -126,7 +126,8 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
     problem = comparison.problem
     return [
         *_described(problem), *_ranking(comparison), *_near_chance(comparison),
-        _proofs(comparison), _negative_part(problem),
+        *_below_mean(comparison), *ends_in_words(comparison.ends), _proofs(comparison),
+        _negative_part(problem),
     ]  # fmt: skip
 
 
@@ -231,6 +232,51 @@ def _near_chance(comparison: ComparisonLike) -> list[str]:
     if not found:
         return []
     return [near_chance_in_words(listed(found), len(found) > 1, f"{problem.n} points")]
+
+
+def _below_mean(comparison: ComparisonLike) -> list[str]:
+    """Which methods of regression are worse than a constant."""
+    if comparison.problem.task != "regression":
+        return []
+    rows, labels = records_of(comparison.summary), row_labels(comparison)
+    return below_mean_in_words([
+        name for name, row in zip(labels, rows, strict=True) if float(row["r2"]) < 0.0
+    ])  # fmt: skip
+
+
+def below_mean_in_words(methods: Sequence[str], several: bool = False) -> list[str]:
+    """The sentence on methods whose mean R² is negative, in `several` places.
+
+    >>> below_mean_in_words(["NuSVR"])
+    ['NuSVR predicts worse than the mean of the targets does: its mean R² is negative.']
+    """
+    if not methods:
+        return []
+    s, their = ("s", "its") if len(methods) == 1 and not several else ("", "their")
+    return [
+        f"{listed(methods)} predict{s} worse than the mean of the targets does: {their} mean R² is "
+        "negative."
+    ]
+
+
+def ends_in_words(ends: Sequence[tuple[str, str]]) -> list[str]:
+    """The sentence on methods and the ends of their grids that are chosen.
+
+    >>> ends_in_words([("SVMDual", "C=100"), ("LPSVM", "C=100"), ("SVMDual", "gamma=1")])[0]
+    'In half of the divisions or more the best value is at an end of its grid: C=100 of SVMDual \
+and LPSVM, and gamma=1 of SVMDual. A wider grid may have better values.'
+    """
+    methods: dict[str, list[str]] = {}
+    for method, end in ends:
+        methods.setdefault(end, []).append(method)
+    if not methods:
+        return []
+    told = [f"{end} of {listed(names)}" for end, names in methods.items()]
+    rest = f"{', '.join(told[:-1])}, and {told[-1]}" if len(told) > 1 else told[0]
+    return [
+        "In half of the divisions or more the best value is at an end of its grid: "
+        f"{rest}. A wider grid may have better values."
+    ]
 
 
 def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:

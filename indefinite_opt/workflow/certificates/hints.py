@@ -93,9 +93,12 @@ def _changes(
     problem: KernelProblem, formulation: Declaration, structure: VectorProgram, x: Array
 ) -> Iterator[tuple[Array, str]]:
     """Changed points, each with the beginning of a sentence."""
-    y, name = problem.y, structure.variable
-    if x.size != y.size:  # signed weights in their two parts, which have no labels
-        yield structure.from_values({name: -structure.values(x)[name]}), f"-{name}"
+    y, declared = problem.y, structure.values(x)
+    name = next(iter(declared))
+    if x.size != y.size or len(declared) > 1:
+        # Several variables have no labels, nor have signed weights in their two parts.
+        words = f"-{name}" if len(declared) == 1 else "The opposite of all values"
+        yield structure.from_values({each: -value for each, value in declared.items()}), words
         return
     yield y * x, f"y∘{name}, as LIBSVM's dual_coef_ is to be read,"
     yield -x, f"-{name}"
