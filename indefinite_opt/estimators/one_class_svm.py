@@ -147,9 +147,8 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
         count = training.places.size if training.weights is None else training.weights.sum()
         scale = self.nu * float(count)
-        # Of a point off its bounds f is 0, which a solution within `tol` gives up to this much.
-        self._zero = 2.0 * self.tol * scale * float(np.abs(gram.times(fitted.coef)).max())
-        return replace(fitted, coef=scale * fitted.coef, offset=scale * fitted.offset)
+        own = {name: scale * getattr(fitted, name) for name in ("coef", "offset", "zero")}
+        return replace(fitted, **own)
 
     @property
     def offset_(self) -> Array:
@@ -166,7 +165,9 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
             Points, or (m, n) kernel values with all training points.
         """
         values = self._values(X)
-        return np.where(np.abs(values) <= self._zero, 0.0, values)
+        (machine,) = self._machines.members
+        settled: Array = machine.fitted.settled(values)
+        return settled
 
     def score_samples(self, X: ArrayLike) -> Array:
         """f + ρ at new points, (m,); see `decision_function`."""

@@ -30,13 +30,13 @@ class OneClassSVM(Formulation):
         share of support vectors.
     weights : (n,) array, optional
         Positive weights of the points, by which a point counts more or less often than others: α_i
-        ≤ weights_i/(ν Σ weights). Weights that differ make it a program with rows, which some of
-        the solvers do not take.
+        ≤ weights_i/(ν Σ weights), and shares are those of Σ weights. Weights that differ make it a
+        program with rows, which some of the solvers do not take.
 
     Notes
     -----
     f(x) = Σ α_i k(x_i, x) - ρ; ρ is the mean of (Kα)_i over the weights off their bounds. Points
-    with f(x) ≤ 0 are rejected. Labels are not used. The shares that ν bounds follow from the
+    with f(x) < 0 are rejected. Labels are not used. The shares that ν bounds follow from the
     first-order conditions, so that they hold at every stationary point, for kernels of any inertia.
 
     References

@@ -31,9 +31,10 @@ class SVDD(Formulation):
     -----
     The ball has the centre Σ α_i φ(x_i) in the pseudo-Euclidean space of the kernel. The squared
     distance of x from it, d²(x) = k(x, x) - 2 Σ α_i k(x_i, x) + αᵀKα, may be negative if K is
-    indefinite. R² is the mean of d²(x_i) over the weights off their bounds; where d²(x) ≥ R² a
-    point is rejected. R² may be negative as well, and the rule is the same. Decision values are
-    R² - d²(x), for which new points need k(x, x); see `Classifier.decision_function`.
+    indefinite. R² is the mean of d²(x_i) over the weights off their bounds; where d²(x) > R² a
+    point is rejected. R² may be negative as well, and the rule is the same. At every stationary
+    point at most 1/C training points are rejected. Decision values are R² - d²(x), for which new
+    points need k(x, x): of a kernel matrix the argument `own` of `Result.predict`.
 
     References
     ----------

@@ -12,6 +12,7 @@ from indefinite_opt.modeling.classifier import (
     KernelChange,
     LeastError,
     ProxyChange,
+    boundary_width,
     constant_scores,
     least_error_offset,
     lifted_classifier,

@@ -464,6 +464,36 @@ class KernelProblem(LabelledKernel):
         return made
 
     @property
+    def as_distances(self) -> KernelProblem:
+        """The same labels with the distances as K: itself if K may hold them already.
+
+        Raises
+        ------
+        ProblemError
+            If K has negative entries, or is made by a kernel but not of a matrix of distances.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "gaussian")
+        >>> problem.as_distances.K
+        array([[0., 2.],
+               [2., 0.]])
+        """
+        kernel = self.kernel
+        if self.D is not None and kernel.form != "raw":
+            return derived(self, "distances", partial(self.with_kernel, "distance(form=raw)"))
+        if kernel is not None and getattr(kernel, "form", "") != "raw":
+            raise ProblemError(
+                "problem", "one of distances", f"one with the kernel {kernel}",
+                "KernelProblem.from_distances makes one of a matrix, and the kernel "
+                "'distance(form=raw)' of points.",
+            )  # fmt: skip
+        least = self.gram.extremes[0]
+        if least < 0.0:
+            raise ProblemError("K", "distances, none negative", f"{least:g}")
+        return self
+
+    @property
     def features(self) -> Array | None:
         """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ but for rounding."""
         linear = type(self.kernel) is kernels.Linear
@@ -731,12 +761,24 @@ class KernelProblem(LabelledKernel):
         array([[-0.5, -4.5]])
         """
         if _of_distances(self.kernel):
-            distances = self.of_training_points("X_new", X_new)
-            if distances.min(initial=0.0) < 0.0:
-                raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
+            distances = self.distances_from_training_points(X_new)
             return kernels.of_distances(distances, self.kernel.form, self.kernel.gamma)
         X, kernel = self._source()
         return kernel(self._scaled(self._points(X_new)), self._scaled(X))
+
+    def distances_from_training_points(self, X_new: ArrayLike) -> Array:
+        """The (m, n) distances of new points from the training points, of a problem of distances.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "linear")
+        >>> problem.distances_from_training_points([[1.0, 3.0]])
+        array([[1., 3.]])
+        """
+        distances = self.of_training_points("X_new", X_new)
+        if distances.min(initial=0.0) < 0.0:
+            raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
+        return distances
 
     def of_training_points(self, argument: str, X_new: ArrayLike) -> Array:
         """Similarities to the training points, or distances from them, (m, n), in their order.
@@ -796,9 +838,12 @@ class KernelProblem(LabelledKernel):
             problem = KernelProblem.from_gram(
                 self.gram.part(train), known, task=self.task, name=self.name
             )
-            if _of_distances(self.kernel):
-                problem.kernel = self.kernel
-            return Split(problem, block(test, train), labels, lambda: block(test, test))
+            if not _of_distances(self.kernel):
+                return Split(problem, block(test, train), labels, lambda: block(test, test))
+            problem.kernel, D_new = self.kernel, None
+            if self.D is not None:
+                problem.D, D_new = (read_only(self.D[np.ix_(i, train)]) for i in (train, test))
+            return Split(problem, block(test, train), labels, lambda: block(test, test), D_new)
         X, kernel = self._source()
         part, scaling = (self._scaled(X[train]), None) if kept else (X[train], self.scaling)
         problem = self.from_data(
@@ -840,6 +885,8 @@ class Split:
     """True labels or targets of the test points, (m,); None if there are none."""
     K_new_new: Callable[[], Array]
     """Computes the (m, m) kernel among the test points, for the joint treatment."""
+    D_new: Array | None = None
+    """Distances of the test points from the training points, (m, n), where they are known."""
 
 
 def check_problem(problem: Any) -> None:

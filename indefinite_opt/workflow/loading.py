@@ -176,6 +176,12 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
             arrays.pop("X"), y, kernel, task=task, scaling=facts["scaling"],
             cache_mb=facts["cache_mb"], name=name,
         )  # fmt: skip
+    elif "D" in arrays:
+        if not isinstance(kernel, kernels.DistanceSubstitution):
+            raise DataError("kernel", "one of distances beside D", str(kernel))
+        gamma = kernel.gamma if kernel.form in kernels.FORMS_WITH_GAMMA else None
+        D = arrays.pop("D")
+        problem = KernelProblem.from_distances(D, y, kernel.form, task=task, gamma=gamma, name=name)
     else:
         problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
         if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:
