@@ -39,9 +39,11 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
         Kernels of scikit-learn with the parameters `degree`, `gamma` and `coef0`; else as in
         `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
         "sigmoid(a=0.1, r=-1)".
-    gamma : float, "scale" or "auto"
+    gamma, degree, coef0 : float or {"scale", "auto"}, int, float
         As in scikit-learn; but in the variance of "scale" a point counts as often as its weight
-        says.
+        says. Those that do not have their defaults also change kernels of the package, coef0 their
+        r, and are refused where the kernel has a value of its own. A warning names one that has no
+        effect.
     tol : float
         Relative accuracy of the solver, and tolerance of the certificate.
     nu : float
@@ -50,15 +52,15 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     max_iter : int
         Most steps; -1 for no limit.
     random_state : int, RandomState instance or None
-        Seed of the solver; None stands for 0, so that fits are reproducible.
+        Seed of the solver; None stands for 0, so that fits are reproducible. It has an effect with
+        solvers that draw numbers, such as "multistart", which the default one without weights does
+        not.
     solver : str or Solver, optional
         As in `solve`; by default "smo(second_order=True)", and "multistart" where weights differ.
     cache_size, shrinking : float, bool
         Accepted as in scikit-learn, without effect: the kernel matrix is kept as a whole.
     verbose : bool
         Whether to print how many steps it took.
-    degree, coef0
-        As in scikit-learn.
 
     Attributes
     ----------

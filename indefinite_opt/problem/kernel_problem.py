@@ -278,6 +278,11 @@ class KernelProblem(LabelledKernel):
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
 
+        Raises
+        ------
+        ParameterError
+            For an argument that is for data of another kind.
+
         Examples
         --------
         >>> from indefinite_opt.problem.datasets import Dataset
@@ -287,6 +292,11 @@ class KernelProblem(LabelledKernel):
         >>> KernelProblem.from_dataset(cans, task="regression").targets
         array([3., 5., 5., 4.])
         """
+        _refuse_idle(
+            dataset, kernel=kernel, scaling=None if scaling == "default" else scaling,
+            cache_mb=cache_mb, **parameters, gamma=gamma, symmetrize=symmetrize or None,
+            form=None if form == "gaussian" else form,
+        )  # fmt: skip
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "rbf"
             scaling = dataset.scaling if scaling == "default" else scaling
@@ -388,7 +398,8 @@ class KernelProblem(LabelledKernel):
             distances are Euclidean distances (Schoenberg 1938).
         gamma : float, optional
             γ > 0 of the forms "gaussian", in units of 1/d², and "exponential", in units of 1/d; by
-            default 1/mean(d²) and 1/mean(d), the means of all n² entries.
+            default 1/mean(d²) and 1/mean(d), the means of all n² entries. Other forms have none,
+            and refuse one.
         symmetrize, name
             As in `KernelProblem`.
 
@@ -409,6 +420,8 @@ class KernelProblem(LabelledKernel):
         distances = checked_distances(D, symmetrize)
         checks.positive("gamma", gamma, optional=True)
         checks.choice("form", form, kernels.FORMS)
+        if gamma is not None and form not in kernels.FORMS_WITH_GAMMA:
+            raise ParameterError("gamma", f"None for form={form!r}, which has no width", f"{gamma}")
         if gamma is None:
             # If all distances are 0, every γ gives the same kernel.
             mean = float(np.mean(distances if form == "exponential" else np.square(distances)))
@@ -427,6 +440,8 @@ class KernelProblem(LabelledKernel):
         fits = self.X is not None and type(self) is KernelProblem
         if self.D is not None:
             fits = isinstance(kernel, kernels.DistanceSubstitution)
+            if isinstance(kernel, kernels.DistanceSubstitution):
+                kernel.check_given_distances()
         if not fits:
             kind = "none" if self.D is None else "a kernel of distances"
             raise ParameterError(
@@ -451,7 +466,7 @@ class KernelProblem(LabelledKernel):
         self.check_kernel(chosen)
         if self.D is not None:
             made = KernelProblem.from_distances(
-                self.D, self.labels, chosen.form, task=self.task, gamma=chosen.gamma, name=self.name
+                self.D, self.labels, chosen.form, task=self.task, gamma=chosen.width, name=self.name
             )
         else:
             points: Any = self.X
@@ -855,6 +870,25 @@ class KernelProblem(LabelledKernel):
         new = X[test]
         rows = problem.kernel_with(new) if test.size else np.empty((0, problem.n))
         return Split(problem, rows, labels, lambda: problem.kernel_among(new))
+
+
+_KINDS = {
+    "points": "kernel scaling cache_mb gamma",
+    "distances": "form gamma symmetrize",
+    "similarities": "symmetrize",
+}
+"""Arguments of `from_dataset` by the kind of data that they are for."""
+
+
+def _refuse_idle(dataset: Dataset, **given: Any) -> None:
+    """Raise `ParameterError` for an argument that is for data of another kind."""
+    kind = "points" if dataset.X is not None else "distances" if dataset.D is not None else None
+    kind = kind or "similarities"
+    uses = _KINDS[kind].split()
+    for name, value in given.items():
+        of_kernel = kind == "points" and name not in " ".join(_KINDS.values()).split()
+        if value is not None and name not in uses and not of_kernel:
+            raise ParameterError(name, f"none for data given as {kind}", f"{value}")
 
 
 def _of_distances(kernel: Any) -> TypeGuard[kernels.DistanceSubstitution]:

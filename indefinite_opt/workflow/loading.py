@@ -179,9 +179,9 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
     elif "D" in arrays:
         if not isinstance(kernel, kernels.DistanceSubstitution):
             raise DataError("kernel", "one of distances beside D", str(kernel))
-        gamma = kernel.gamma if kernel.form in kernels.FORMS_WITH_GAMMA else None
-        D = arrays.pop("D")
-        problem = KernelProblem.from_distances(D, y, kernel.form, task=task, gamma=gamma, name=name)
+        problem = KernelProblem.from_distances(
+            arrays.pop("D"), y, kernel.form, task=task, gamma=kernel.width, name=name
+        )
     else:
         problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
         if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:
