@@ -660,7 +660,7 @@ class DistanceSubstitution(Kernel):
     def check_given_distances(self) -> None:
         """Raise `ParameterError` if it names a distance that is not the default one.
 
-        Of a matrix of distances only the form and the width of the kernel count.
+        Only the form and the width of the kernel count for a matrix of distances.
 
         >>> DistanceSubstitution("chebyshev").check_given_distances()
         Traceback (most recent call last):
