@@ -11,8 +11,8 @@ from typing import ClassVar
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.foundation import Values, checks
+from indefinite_opt.modeling import Formulation, outliers_beyond, parameter, share
 from indefinite_opt.problem import KernelProblem
 
 
@@ -112,6 +112,11 @@ class OneClassLP(Formulation):
             coef=w,
             offset=-rho,
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of outliers, where it is more than a stationary point has."""
+        fitted = self.classifier(problem, values)
+        return outliers_beyond(problem, fitted, self.nu)
 
     def _price(self, n: int) -> float:
         """The least number that is not below 1/(νn): with less than 1/n the program has no end."""

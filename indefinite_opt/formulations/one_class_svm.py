@@ -9,8 +9,14 @@ import numpy as np
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Formulation, parameter, share, weighted_bound
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling import (
+    Formulation,
+    outliers_beyond,
+    parameter,
+    share,
+    weighted_bound,
+)
 from indefinite_opt.problem import KernelProblem
 
 
@@ -74,6 +80,11 @@ class OneClassSVM(Formulation):
             coef=alpha,
             offset="total",
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of outliers, where it is more than a stationary point has."""
+        fitted = self.classifier(problem, values)
+        return outliers_beyond(problem, fitted, self.nu, self.weights)
 
     def _upper(self, problem: KernelProblem) -> float | Array:
         if self.weights is None:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Definition, Model
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, parameter
+from indefinite_opt.foundation import Values, checks
+from indefinite_opt.modeling import Formulation, outliers_beyond, parameter
 from indefinite_opt.problem import KernelProblem
 
 
@@ -75,3 +75,8 @@ class SVDD(Formulation):
             offset="total",
             own=-1.0,
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of outliers, where it is more than a stationary point has."""
+        fitted = self.classifier(problem, values)
+        return outliers_beyond(problem, fitted, 1.0 / (self.C * problem.n))

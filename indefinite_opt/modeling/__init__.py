@@ -17,6 +17,7 @@ from indefinite_opt.modeling.classifier import (
     least_error_offset,
     lifted_classifier,
     mean_residual_classifier,
+    outliers_beyond,
     proxy_change,
 )
 from indefinite_opt.modeling.formulation import (

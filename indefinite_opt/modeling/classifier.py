@@ -303,6 +303,30 @@ def boundary_width(
     return error + (problem.n + 4) * EPS * terms
 
 
+def outliers_beyond(
+    problem: KernelProblem, classifier: Classifier, most: float, weights: Array | None = None
+) -> list[str]:
+    """A sentence if more than a share `most` of the training points, or of their weights, is out.
+
+    At a stationary point of these formulations there are no more. Nothing is said of kernels whose
+    matrix is never formed.
+    """
+    if problem.gram.on_demand:
+        return []
+    described = problem.as_distances if classifier.distances else problem
+    values = described.gram.times(classifier.coef) + classifier.offset
+    if classifier.own:
+        values = values + classifier.own * problem.gram.diagonal
+    share = float(np.average(classifier.settled(values) < 0.0, weights=weights))
+    if share <= most * (1.0 + 1e-6):
+        return []
+    of = "training points" if weights is None else "weights of the training points"
+    return [
+        f"{100.0 * share:.3g} % of the {of} are outliers, where a stationary point has at most "
+        f"{100.0 * most:.3g} %."
+    ]
+
+
 OFFSETS = ("widest", "nearest")
 """Which of the offsets of least training error is taken; see `least_error_offset`."""
 

@@ -231,3 +231,14 @@ def test_margin_errors_are_counted_where_nu_does_not_bound_them() -> None:
             assert not (said and share <= nu)
             told += bool(said)
     assert told
+
+
+def test_outliers_are_counted_where_a_point_is_not_stationary() -> None:
+    """With K = I the points without weight are the farther ones: f is -1/8 there, and else 1/8."""
+    problem, alpha = iopt.KernelProblem(np.eye(10)), np.repeat([0.25, 0.0], [4, 6])
+    certificate = iopt.verify(problem, "OneClassSVM(nu=0.4)", {"alpha": alpha})
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    told = "60 % of the training points are outliers, where a stationary point has at most 40 %."
+    assert told in certificate.reasons
+    solved = iopt.solve(problem, "OneClassSVM(nu=0.4)").certificate
+    assert not [one for one in solved.reasons if "outliers" in one]
