@@ -161,8 +161,7 @@ def predict(
     has any. The accuracy is printed if the file has true labels, named y or by --label. A
     regression predicts numbers, and the root mean squared error is printed if the file has targets.
     For one class the label of outliers is -1, and that of others 1, points on the boundary
-    included. The exit code is 1 if the model
-    is in doubt and nothing is proved about it.
+    included. The exit code is 1 if the model is in doubt and nothing is proved about it.
     """
     import pandas as pd
 
