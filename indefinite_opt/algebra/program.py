@@ -86,6 +86,8 @@ class Model:
         Its offset, or the name of the constraint whose multiplier it is; 0 by default.
     own : float
         The coefficient of k(x, x) in the decision values.
+    distances : bool
+        Whether the coefficients are those of distances d(x_i, x) in place of k(x_i, x).
     classifier : callable, optional
         (structure, values) -> classifier, where coefficients and offset are no such expressions.
     change : object, optional
@@ -111,6 +113,7 @@ class Model:
     coef: Any = None
     offset: Any = None
     own: float = 0.0
+    distances: bool = False
     classifier: Callable[..., Any] | None = None
     change: Any = None
     theorem: Callable[[], Any] | None = None

@@ -65,7 +65,7 @@ def compare(
     values = {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
     if grid == DEFAULT_GRID:
         # Without labels nothing tells the entries of a grid apart.
-        usual = default_methods(problem.task) if problem.labels is not None else []
+        usual = (methods or default_methods(problem.task)) if problem.labels is not None else []
         fitting = {name for method in usual for name in Grid(method).names}
         if usual and not data.has_own_gamma and has_gamma(problem.kernel):
             fitting.add("relative_gamma")

@@ -159,6 +159,9 @@ def predict(
     ),
     output: Path | None = Option(None, help="Write the table to this .csv file."),
     label: str | None = Option(None, help="Column of true labels or targets in the .csv file."),
+    own: Path | None = Option(
+        None, help="File of k(x, x) of the new points, one number a line, for SVDD of similarities."
+    ),
     max_bytes: int = options.MAX_SIZE,
 ) -> None:
     """Predict labels or numbers of new points with a saved model.
@@ -167,8 +170,8 @@ def predict(
     each class, and decision values break ties. It begins with the names of the rows, if the file
     has any. The accuracy is printed if the file has true labels, named y or by --label. A
     regression predicts numbers, and the root mean squared error is printed if the file has targets.
-    For one class the label of outliers is -1, and that of others 1. The exit code is 1 if the model
-    is in doubt and nothing is proved about it.
+    For one class the label of outliers is -1, and that of others 1, points on the boundary
+    included. The exit code is 1 if the model is in doubt and nothing is proved about it.
     """
     import pandas as pd
 
@@ -177,7 +180,10 @@ def predict(
     problem: Any = trained.problem
     task = trained.formulation.task  # type: ignore[attr-defined]
     new, truth, names = _new_points(problem, data, label, max_bytes)
-    kernels = kernel_values(problem, trained.classifier, new)
+    squares = None if own is None else terminal.read_values(own, max_bytes)
+    if isinstance(squares, dict):
+        raise DataError("own", "a file of one number a line", f"{own}")
+    kernels = kernel_values(problem, trained.classifier, new, squares)
     found = trained.classifier.predict(*kernels)
     table = pd.DataFrame(names)
     # Outliers and others have labels of their own.

@@ -320,8 +320,8 @@ class KernelClassifier(FormulationClassifier):
         "distance(form=linear)" makes kernel values.
     decision_function_shape : {"ovr", "ovo"}
         Whether decision values of more than two classes are votes for each class, or the values of
-        each pair of classes. For each class against the rest use scikit-learn's
-        `OneVsRestClassifier`.
+        each pair of classes; without effect on two classes. For each class against the rest use
+        scikit-learn's `OneVsRestClassifier`.
     class_weight : dict or "balanced", optional
         Weights of classes, by which C is multiplied; only formulations with `weights` take them.
     probability : bool
@@ -329,9 +329,11 @@ class KernelClassifier(FormulationClassifier):
     solver : str or Solver, optional
         As in `solve`.
     tol : float
-        Relative accuracy of the solver, and tolerance of the certificate.
+        Relative accuracy of the solver, and tolerance of the certificate; for a baseline without
+        effect.
     random_state : int, RandomState instance or None
-        Seed of the solver; None stands for 0, so that fits are reproducible.
+        Seed of the solver; None stands for 0, so that fits are reproducible. It has an effect with
+        solvers and baselines that draw numbers.
 
     Attributes
     ----------

@@ -39,9 +39,11 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
         Kernels of scikit-learn with the parameters `degree`, `gamma` and `coef0`; else as in
         `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
         "sigmoid(a=0.1, r=-1)".
-    gamma : float, "scale" or "auto"
+    gamma, degree, coef0 : float or {"scale", "auto"}, int, float
         As in scikit-learn; but in the variance of "scale" a point counts as often as its weight
-        says.
+        says. Those that do not have their defaults also change kernels of the package, coef0 their
+        r, and are refused where the kernel has a value of its own. A warning names one that has no
+        effect.
     tol : float
         Relative accuracy of the solver, and tolerance of the certificate.
     nu : float
@@ -50,15 +52,15 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     max_iter : int
         Most steps; -1 for no limit.
     random_state : int, RandomState instance or None
-        Seed of the solver; None stands for 0, so that fits are reproducible.
+        Seed of the solver; None stands for 0, so that fits are reproducible. It has an effect with
+        solvers that draw numbers, such as "multistart", which the default one without weights does
+        not.
     solver : str or Solver, optional
         As in `solve`; by default "smo(second_order=True)", and "multistart" where weights differ.
     cache_size, shrinking : float, bool
         Accepted as in scikit-learn, without effect: the kernel matrix is kept as a whole.
     verbose : bool
         Whether to print how many steps it took.
-    degree, coef0
-        As in scikit-learn.
 
     Attributes
     ----------
@@ -147,9 +149,8 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
         count = training.places.size if training.weights is None else training.weights.sum()
         scale = self.nu * float(count)
-        # Of a point off its bounds f is 0, which a solution within `tol` gives up to this much.
-        self._zero = 2.0 * self.tol * scale * float(np.abs(gram.times(fitted.coef)).max())
-        return replace(fitted, coef=scale * fitted.coef, offset=scale * fitted.offset)
+        own = {name: scale * getattr(fitted, name) for name in ("coef", "offset", "zero")}
+        return replace(fitted, **own)
 
     @property
     def offset_(self) -> Array:
@@ -166,7 +167,9 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
             Points, or (m, n) kernel values with all training points.
         """
         values = self._values(X)
-        return np.where(np.abs(values) <= self._zero, 0.0, values)
+        (machine,) = self._machines.members
+        settled: Array = machine.fitted.settled(values)
+        return settled
 
     def score_samples(self, X: ArrayLike) -> Array:
         """f + ρ at new points, (m,); see `decision_function`."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -21,13 +23,19 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.estimators.multiclass import Machine, Machines, Training
 from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import Points, dense, training_data
-from indefinite_opt.foundation import Array, checks, refuse_mask
+from indefinite_opt.foundation import Array, checks, parse_call, refuse_mask
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem, kernels
-from indefinite_opt.quadratic import Certificate, DenseGram, Solver
+from indefinite_opt.quadratic import Certificate, DenseGram, Gram, Solver
 from indefinite_opt.workflow import Bracket, Result, bound, solve
 
-SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
+SKLEARN_KERNELS = {
+    "linear": "", "poly": "degree gamma coef0", "rbf": "gamma", "sigmoid": "gamma coef0"
+}  # fmt: skip
+"""Kernels of scikit-learn, and which parameters of the estimator they read."""
+
+KERNEL_PARAMETERS = {"degree": ("degree", 3), "gamma": ("gamma", "scale"), "coef0": ("r", 0.0)}
+"""What kernels of the package call the parameters of the estimator, and their defaults."""
 
 HARD_MARGINS = (1e4, 1e7, 1e10)
 """Bounds that stand for C = inf, in units of a weight that changes f by its whole range."""
@@ -54,7 +62,7 @@ def refuse_infinite_C(bound: float, reason: str) -> ParameterError:
 class SupportVectorEstimator(SolvedEstimator):
     """An estimator with the kernels, the limits and the attributes of scikit-learn's `SVC`."""
 
-    _plain_kernels = SKLEARN_KERNELS
+    _plain_kernels = tuple(SKLEARN_KERNELS)
 
     C: Any
     degree: Any
@@ -103,12 +111,16 @@ class SupportVectorEstimator(SolvedEstimator):
         name = self.kernel
         if self._takes_anything:
             return name
+        if self._precomputed:
+            return name
         if not (isinstance(name, str) and name in SKLEARN_KERNELS):
-            return super()._kernel_for(X, copies)
+            own = kernels.get(name)
+            changed = self._of_kernel(own, X)
+            return (dataclasses.replace(own, **changed) if changed else own).fitted(X, copies)
         if name == "linear":
             return kernels.Linear()
         gamma: Any = self.gamma
-        if gamma == "scale":
+        if isinstance(gamma, str) and gamma == "scale":
             X = dense(X)  # so that gamma is the same to the last bit
             with np.errstate(over="ignore"):
                 finite = np.isfinite(np.vdot(X, X))
@@ -120,10 +132,8 @@ class SupportVectorEstimator(SolvedEstimator):
                 )  # fmt: skip
             fitted: Any = kernels.RBF().fitted(X, copies)
             gamma = fitted.gamma
-        elif gamma == "auto":
-            gamma = 1.0 / float(X.shape[1])
-        elif not checks.is_number(gamma):
-            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
+        else:
+            gamma = self._given_gamma(X)
         # Errors name these arguments, which the kernels call differently.
         check = checks.number if name == "sigmoid" else checks.positive
         check("gamma", gamma)
@@ -134,6 +144,68 @@ class SupportVectorEstimator(SolvedEstimator):
         if name == "sigmoid":
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
+
+    def _given_gamma(self, X: Any) -> Any:
+        """The number that `gamma` is or, if it is "auto", means."""
+        if isinstance(self.gamma, str) and self.gamma == "auto":
+            return 1.0 / float(X.shape[1])
+        if not checks.is_number(self.gamma):
+            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(self.gamma))
+        return self.gamma
+
+    @property
+    def _changed(self) -> dict[str, Any]:
+        """The parameters of kernels that do not have their defaults."""
+        values = {name: getattr(self, name) for name in KERNEL_PARAMETERS}
+        return {
+            name: value
+            for name, value in values.items()
+            if not (
+                isinstance(value, str | int | float | np.number)
+                and value == KERNEL_PARAMETERS[name][1]
+            )
+        }
+
+    def _read_by(self, own: kernels.Kernel) -> dict[str, str]:
+        """Which changed parameters a kernel of the package has, and what it calls them."""
+        fields = {field.name for field in dataclasses.fields(own)}
+        if getattr(own, "width", "") is None:  # such as -d²/2 of a distance
+            fields -= {"gamma"}
+        named = {name: KERNEL_PARAMETERS[name][0] for name in self._changed}
+        return {name: field for name, field in named.items() if field in fields}
+
+    def _of_kernel(self, own: kernels.Kernel, X: Any) -> dict[str, Any]:
+        """The parameters of a kernel of the package that those of the estimator change."""
+        written = parse_call(self.kernel, "kernel")[1] if isinstance(self.kernel, str) else {}
+        defaults = {field.name: field.default for field in dataclasses.fields(own)}
+        changed = {}
+        for name, field in self._read_by(own).items():
+            value = getattr(self, name)
+            if field in written or getattr(own, field) != defaults[field]:
+                got = f"{value!r} beside kernel={str(own)!r}"
+                raise ParameterError(name, f"one value of {field} of the kernel", got)
+            if name == "coef0":
+                checks.number("coef0", value)
+            changed[field] = self._given_gamma(X) if name == "gamma" else value
+        return changed
+
+    def _warn_of_oddities(self, gram: Gram, stacklevel: int = 3) -> None:
+        super()._warn_of_oddities(gram, stacklevel + 1)
+        idle, offered = set(self._changed), ""
+        if isinstance(self.kernel, str) and self.kernel in SKLEARN_KERNELS:
+            idle -= set(SKLEARN_KERNELS[self.kernel].split())
+        elif not (self._precomputed or self._takes_anything):
+            own = kernels.get(self.kernel)
+            idle -= set(self._read_by(own))
+            named = [f"kernel__{field.name}" for field in dataclasses.fields(own)]
+            offered = f" Its parameters are {', '.join(named)}." if named else ""
+        for name in sorted(idle):
+            warnings.warn(
+                f"{name}={getattr(self, name)!r} has no effect with kernel={self.kernel!r}."
+                f"{offered}",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
 
     def _set_further_attributes(self, X: Any) -> None:
         """Attributes of a fit to X that predictions do not need."""

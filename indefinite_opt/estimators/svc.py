@@ -53,14 +53,18 @@ class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
         Kernels of `SVC` with the parameters `degree`, `gamma` and `coef0`; else as in
         `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
         "sigmoid(a=0.1, r=-1)".
-    gamma : float, "scale" or "auto"
-        As in `SVC`; but in the variance of "scale" a point counts as often as its weight says.
+    gamma, degree, coef0 : float or {"scale", "auto"}, int, float
+        As in `SVC`; but in the variance of "scale" a point counts as often as its weight
+        says. Those that do not have their defaults also change kernels of the package, coef0 their
+        r, and are refused where the kernel has a value of its own. A warning names one that has no
+        effect.
     tol : float
         Largest violation of the optimality conditions, in units of the margin.
     max_iter : int
         Most steps per pair of classes; -1 for no limit.
     random_state : int, RandomState instance or None
-        Seed of the solver; None stands for 0, so that fits are reproducible.
+        Seed of the solver; None stands for 0, so that fits are reproducible. It has an effect with
+        solvers that draw numbers, such as "multistart", which the default one does not.
     solver : str or Solver, optional
         As in `solve`. By default the steps of LIBSVM go on until `tol`: a pair of classes usually
         ends at no worse point than in `SVC`, but may end at another local optimum, or at a saddle
@@ -69,15 +73,16 @@ class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
     cache_size : float
         Megabytes for kernel values of points. A positive semidefinite kernel matrix that takes more
         is not formed: its rows are computed when they are needed, and as many as fit are kept. So
-        are those of any kernel above a gigabyte, if that is more than `cache_size`; such a machine
+        are those of any kernel above a gigabyte, if that is more than `cache_size`. It has no
+        effect on smaller matrices. A machine with rows on demand
         descends on blocks of weights, and may end at a worse local optimum than `SVC`.
         Certificates form the matrix up to a gigabyte, too.
     shrinking : bool
         Accepted as in `SVC`, without effect.
     verbose : bool
         Whether to print how many steps each pair of classes took.
-    degree, coef0, probability, class_weight, decision_function_shape, break_ties
-        As in `SVC`.
+    probability, class_weight, decision_function_shape, break_ties
+        As in `SVC`, where the last two have no effect on two classes.
 
     Attributes
     ----------

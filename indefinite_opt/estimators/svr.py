@@ -41,8 +41,11 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         Kernels of `SVR` with the parameters `degree`, `gamma` and `coef0`; else as in
         `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
         "sigmoid(a=0.1, r=-1)".
-    gamma : float, "scale" or "auto"
-        As in `SVR`; but in the variance of "scale" a point counts as often as its weight says.
+    gamma, degree, coef0 : float or {"scale", "auto"}, int, float
+        As in `SVR`; but in the variance of "scale" a point counts as often as its weight
+        says. Those that do not have their defaults also change kernels of the package, coef0 their
+        r, and are refused where the kernel has a value of its own. A warning names one that has no
+        effect.
     tol : float
         Relative accuracy of the solver, and tolerance of the certificate: a violation of the
         optimality conditions may be as large as this share of the targets' range.
@@ -54,7 +57,8 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
     max_iter : int
         Most steps; -1 for no limit.
     random_state : int, RandomState instance or None
-        Seed of the solver; None stands for 0, so that fits are reproducible.
+        Seed of the solver; None stands for 0, so that fits are reproducible. It has an effect with
+        solvers that draw numbers, such as "multistart", which the default one does not.
     solver : str or Solver, optional
         As in `solve`; by default "smo(second_order=True)", which begins with the steps of LIBSVM.
         "multistart" looks for better local optima.
@@ -62,8 +66,6 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         Accepted as in `SVR`, without effect: the kernel matrix is kept as a whole.
     verbose : bool
         Whether to print how many steps it took.
-    degree, coef0
-        As in `SVR`.
 
     Attributes
     ----------

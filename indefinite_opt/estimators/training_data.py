@@ -145,6 +145,7 @@ def training_data(X: Any, kernel: Any, metric: Any, places: NDArray[np.intp]) ->
             "'distance(form=linear)' or 'distance(form=gaussian, gamma=1)'", str(kernel),
             "For kernel values use kernel='precomputed' without a metric.",
         )  # fmt: skip
+    kernel.check_given_distances()
     similarities = 'Similarities are for kernel="precomputed", without a metric.'
     D = checked_distances(_square("D", X), False, "Fit to (D + D.T) / 2.", similarities)
     return Matrix(D[np.ix_(places, places)], kernel, places)

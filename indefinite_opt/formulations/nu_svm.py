@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
 from indefinite_opt.errors import InfeasibleProblem, ParameterError
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.foundation import Values, checks
+from indefinite_opt.modeling import Formulation, boundary_width, parameter, share
 from indefinite_opt.problem import KernelProblem
 
 
@@ -26,8 +28,8 @@ class NuSVM(Formulation):
     Parameters
     ----------
     nu : float
-        ν, at most 2 min(n₊, n₋)/n: a bound on the share of margin errors, and at most the share of
-        support vectors.
+        ν, at most 2 min(n₊, n₋)/n: at most the share of support vectors and, if K is conditionally
+        positive semidefinite, a bound on the share of margin errors.
     equality : bool
         Whether eᵀα = ν is required, as LIBSVM does. If K is conditionally positive semidefinite,
         such an optimum exists (Chang & Lin 2001). For indefinite K it need not: where αᵀQα < 0, it
@@ -37,6 +39,11 @@ class NuSVM(Formulation):
     -----
     f(x) = Σ α_i y_i k(x_i, x) + b, where y_i f(x_i) is the margin ρ for all free weights; ρ is the
     multiplier of eᵀα ≥ ν, 0 where that is not tight. LIBSVM divides f by ρ.
+
+    A margin error is a point with y_i f(x_i) < ρ, and has α_i = 1/n at every stationary point. So
+    the share of margin errors is at most eᵀα, which is at most the share of support vectors. For
+    indefinite K eᵀα may exceed ν: then ν bounds no share of errors. The certificate counts the
+    margin errors where they are more than ν.
 
     References
     ----------
@@ -96,7 +103,23 @@ class NuSVM(Formulation):
                 "lower": alpha >= 0,
                 "upper": alpha <= upper,
             },
-            meanings={"nu": "least sum of the weights; bounds the share of margin errors"},
+            meanings={"nu": "least sum of the weights"},
             coef=cp.multiply(y, alpha),
             offset="balance",
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of margin errors, where eᵀα > ν and it is more than ν."""
+        total = float(values["alpha"].sum())
+        if self.equality or total <= self.nu * (1.0 + 1e-6):
+            return []
+        # The row is not tight, so that ρ is 0.
+        fitted = self.classifier(problem, values)
+        margins = problem.y * (problem.gram.times(fitted.coef) + fitted.offset)
+        wrong = float(np.mean(margins < -boundary_width(problem, fitted, None, 1e-6)))
+        if wrong <= self.nu:
+            return []
+        return [
+            f"eᵀα = {total:.4g} exceeds ν = {self.nu:g}, which then bounds no share of margin "
+            f"errors: with ρ = 0 they are {100.0 * wrong:.3g} % of the training points."
+        ]

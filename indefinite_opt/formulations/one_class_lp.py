@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.errors import ParameterError, shown
+from indefinite_opt.foundation import Values, checks
+from indefinite_opt.modeling import Formulation, outliers_beyond, parameter, share
 from indefinite_opt.problem import KernelProblem
 
 
@@ -33,14 +36,16 @@ class OneClassLP(Formulation):
     Parameters
     ----------
     nu : float
-        ν, from 0 to 1: a bound on the share of outliers among the training points.
+        ν, from 0 to 1: a bound on the share of outliers among the training points, at every
+        optimum. 1/(νn) is rounded upwards, so that there is an optimum for ν = 1.
     distances : bool
-        Whether the matrix of the problem holds distances, as `KernelProblem.from_distances` makes
-        it with `form="raw"`.
+        Whether to describe the class by the distances of the problem, those that were given to
+        `KernelProblem.from_distances` or the entries of a matrix that holds distances. f then
+        takes distances of new points, whatever kernel the problem has made of its own.
 
     Notes
     -----
-    f(x) = Σ w_i k(x_i, x) - ρ, or ρ - Σ w_i d(x_i, x); points with f(x) ≤ 0 are rejected. The
+    f(x) = Σ w_i k(x_i, x) - ρ, or ρ - Σ w_i d(x_i, x); points with f(x) < 0 are rejected. The
     second program is the first one for K = -D: as D ≥ 0, some optimal ρ is not negative.
 
     References
@@ -76,14 +81,11 @@ class OneClassLP(Formulation):
     def model(self, problem: KernelProblem) -> Model:
         w = cp.Variable(problem.n, name="w")
         rho, xi = cp.Variable(name="rho"), cp.Variable(problem.n, name="xi")
-        price = {"1/(νn)": 1.0 / (self.nu * problem.n)}
+        price = {"1/(νn)": self._price(problem.n)}
         rest = {"total": cp.sum(w) == 1, "lower": w >= 0}
         meanings = {"w": "weights of the prototypes", "1/(νn)": "penalty of slack"}
         if self.distances:
-            least = problem.gram.extremes[0]
-            if least < 0.0:
-                raise ProblemError("K", "distances, none negative", f"{least:g}")
-            D, price_of = problem.symbols(D=problem, **price)
+            D, price_of = problem.symbols(D=problem.as_distances, **price)
             return Model(
                 minimize=rho + price_of * cp.sum(xi),
                 subject_to={
@@ -96,6 +98,7 @@ class OneClassLP(Formulation):
                 },
                 coef=-w,
                 offset=rho,
+                distances=True,
             )  # fmt: skip
         K, price_of = problem.symbols("K", **price)
         return Model(
@@ -109,3 +112,16 @@ class OneClassLP(Formulation):
             coef=w,
             offset=-rho,
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of outliers, where it is more than a stationary point has."""
+        fitted = self.classifier(problem, values)
+        return outliers_beyond(problem, fitted, self.nu)
+
+    def _price(self, n: int) -> float:
+        """The least number that is not below 1/(νn): with less than 1/n the program has no end."""
+        exact = 1 / (Fraction(float(self.nu)) * n)
+        if exact > sys.float_info.max:
+            raise ParameterError("nu", "a share whose inverse is finite", shown(self.nu))
+        price = float(exact)
+        return price if price >= exact else math.nextafter(price, math.inf)

@@ -9,8 +9,14 @@ import numpy as np
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Formulation, parameter, share, weighted_bound
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling import (
+    Formulation,
+    outliers_beyond,
+    parameter,
+    share,
+    weighted_bound,
+)
 from indefinite_opt.problem import KernelProblem
 
 
@@ -30,13 +36,13 @@ class OneClassSVM(Formulation):
         share of support vectors.
     weights : (n,) array, optional
         Positive weights of the points, by which a point counts more or less often than others: α_i
-        ≤ weights_i/(ν Σ weights). Weights that differ make it a program with rows, which some of
-        the solvers do not take.
+        ≤ weights_i/(ν Σ weights), and shares are those of Σ weights. Weights that differ make it a
+        program with rows, which some of the solvers do not take.
 
     Notes
     -----
     f(x) = Σ α_i k(x_i, x) - ρ; ρ is the mean of (Kα)_i over the weights off their bounds. Points
-    with f(x) ≤ 0 are rejected. Labels are not used. The shares that ν bounds follow from the
+    with f(x) < 0 are rejected. Labels are not used. The shares that ν bounds follow from the
     first-order conditions, so that they hold at every stationary point, for kernels of any inertia.
 
     References
@@ -74,6 +80,11 @@ class OneClassSVM(Formulation):
             coef=alpha,
             offset="total",
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of outliers, where it is more than a stationary point has."""
+        fitted = self.classifier(problem, values)
+        return outliers_beyond(problem, fitted, self.nu, self.weights)
 
     def _upper(self, problem: KernelProblem) -> float | Array:
         if self.weights is None:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Definition, Model
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, parameter
+from indefinite_opt.foundation import Values, checks
+from indefinite_opt.modeling import Formulation, outliers_beyond, parameter
 from indefinite_opt.problem import KernelProblem
 
 
@@ -31,9 +31,10 @@ class SVDD(Formulation):
     -----
     The ball has the centre Σ α_i φ(x_i) in the pseudo-Euclidean space of the kernel. The squared
     distance of x from it, d²(x) = k(x, x) - 2 Σ α_i k(x_i, x) + αᵀKα, may be negative if K is
-    indefinite. R² is the mean of d²(x_i) over the weights off their bounds; where d²(x) ≥ R² a
-    point is rejected. R² may be negative as well, and the rule is the same. Decision values are
-    R² - d²(x), for which new points need k(x, x); see `Classifier.decision_function`.
+    indefinite. R² is the mean of d²(x_i) over the weights off their bounds; where d²(x) > R² a
+    point is rejected. R² may be negative as well, and the rule is the same. At every stationary
+    point at most 1/C training points are rejected. Decision values are R² - d²(x), for which new
+    points need k(x, x): of a kernel matrix the argument `own` of `Result.predict`.
 
     References
     ----------
@@ -74,3 +75,8 @@ class SVDD(Formulation):
             offset="total",
             own=-1.0,
         )
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        """The share of outliers, where it is more than a stationary point has."""
+        fitted = self.classifier(problem, values)
+        return outliers_beyond(problem, fitted, 1.0 / (self.C * problem.n))

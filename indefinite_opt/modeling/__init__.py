@@ -12,10 +12,12 @@ from indefinite_opt.modeling.classifier import (
     KernelChange,
     LeastError,
     ProxyChange,
+    boundary_width,
     constant_scores,
     least_error_offset,
     lifted_classifier,
     mean_residual_classifier,
+    outliers_beyond,
     proxy_change,
 )
 from indefinite_opt.modeling.formulation import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, Values, cached_property, checks, finite_array
+from indefinite_opt.foundation import EPS, Array, Values, cached_property, checks, finite_array
 from indefinite_opt.modeling.structures import (
     MAX_PENALTY,
     BoxLineQP,
@@ -126,7 +126,7 @@ class Classifier:
     """f(x) = Σ_i coef_i k(x_i, x) + own·k(x, x) + offset, whose sign is the class.
 
     For regression f(x) itself is the prediction. For one class -1 is predicted for outliers, where
-    f(x) ≤ 0, and +1 for others.
+    f(x) < 0, and +1 for others: points on the boundary are inside.
 
     Attributes
     ----------
@@ -148,6 +148,11 @@ class Classifier:
     diagonal : float, optional
         K_ii, if it is the same for all training points; k(x, x) counts as equal to it where it is
         not given.
+    zero : float, optional
+        For one class the largest |f(x)| that counts as 0, see `boundary_width`. None for others,
+        of which the values are what they are, and a value of 0 belongs to the first of `classes`.
+    distances : bool
+        Whether f is one of distances d(x_i, x) in place of the k(x_i, x).
 
     Examples
     --------
@@ -165,6 +170,8 @@ class Classifier:
     change: KernelChange | ProxyChange | None = None
     own: float = 0.0
     diagonal: float | None = None
+    zero: float | None = None
+    distances: bool = False
 
     def __post_init__(self) -> None:
         checks.choice("new_points", self.new_points, TREATMENTS)
@@ -211,14 +218,22 @@ class Classifier:
         if self.change is None or self.new_points != "joint":
             direct = self.unchanged()
             values: Array = rows @ direct.coef + direct.offset
-            return values + self._own_part(len(rows), K_new_new) if self.own else values
+            if self.own:
+                values = values + self._own_part(len(rows), K_new_new)
+            return self.settled(values)
         if K_new_new is None:
             raise ProblemError(
                 "K_new_new", "the (m, m) kernel among the new points", "nothing",
                 "The joint treatment transforms training and new points together.",
             )  # fmt: skip
         block = finite_array("K_new_new", K_new_new, (len(rows), len(rows)))
-        return self.change.joint(rows, block) @ self.coef + self.offset
+        return self.settled(self.change.joint(rows, block) @ self.coef + self.offset)
+
+    def settled(self, values: Array) -> Array:
+        """Decision values, of which those that count as 0 are 0."""
+        if self.zero is None:
+            return values
+        return np.where(np.abs(values) <= self.zero, 0.0, values)
 
     def _own_part(self, m: int, K_new_new: ArrayLike | None) -> Array | float:
         """own·k(x, x) of m new points."""
@@ -237,11 +252,13 @@ class Classifier:
         try:
             return finite_array("K_new", K_new, (None, self.coef.size))
         except ProblemError as error:
-            raise ProblemError(
-                error.argument, error.expected, error.got,
+            hint = (
                 "Rows are kernel values of new points with the training points: for points X use "
-                "problem.kernel_with(X).",
-            ) from None  # fmt: skip
+                "problem.kernel_with(X)."
+            )
+            if self.distances:
+                hint = "Rows are distances of new points from the training points."
+            raise ProblemError(error.argument, error.expected, error.got, hint) from None
 
     def unchanged(self) -> Classifier:
         """The classifier that has the same values without a change of the kernel.
@@ -254,12 +271,60 @@ class Classifier:
         if self.new_points == "projected":
             coef = self.change.projected(coef)
         coef, shift = self.change.center(coef)
-        return Classifier(coef, self.offset + shift, self.classes)
+        return Classifier(coef, self.offset + shift, self.classes, zero=self.zero)
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
         """Predicted labels, or numbers, of m new points, (m,)."""
         values = self.decision_function(K_new, K_new_new)
-        return self.classes[(values > 0).astype(int)] if self.classes.size else values
+        if not self.classes.size:
+            return values
+        positive = values > 0.0 if self.zero is None else values >= 0.0
+        return self.classes[positive.astype(int)]
+
+
+def boundary_width(
+    problem: KernelProblem, classifier: Classifier, error: float | None, tol: float
+) -> float:
+    """The largest |f(x)| that counts as 0 for one class, so that a point is on the boundary.
+
+    At a stationary point f is 0 where a weight is off its bounds, not negative where it is 0, and
+    not positive where it is at its upper bound. A solver leaves `error`, the most by which a
+    training point violates that. Where it is not known, it may be 2 `tol` of the largest |f(x_i)|,
+    or of `CANCELLED` times the largest |f(x_i) - offset| if that is more. The rounding of f is
+    added.
+    """
+    diagonal = problem.gram.diagonal if classifier.own else np.zeros(1)
+    if error is None:
+        sums = problem.gram.times(classifier.coef) + classifier.own * diagonal
+        sizes = np.abs(sums + classifier.offset), CANCELLED * np.abs(sums)
+        error = 2.0 * tol * float(max(size.max() for size in sizes))
+    terms = problem.gram.largest * float(np.abs(classifier.coef).sum())
+    terms += abs(classifier.offset) + abs(classifier.own) * float(np.abs(diagonal).max())
+    return error + (problem.n + 4) * EPS * terms
+
+
+def outliers_beyond(
+    problem: KernelProblem, classifier: Classifier, most: float, weights: Array | None = None
+) -> list[str]:
+    """A sentence if more than a share `most` of the training points, or of their weights, is out.
+
+    At a stationary point of these formulations there are no more. Nothing is said of kernels whose
+    matrix is never formed.
+    """
+    if problem.gram.on_demand:
+        return []
+    described = problem.as_distances if classifier.distances else problem
+    values = described.gram.times(classifier.coef) + classifier.offset
+    if classifier.own:
+        values = values + classifier.own * problem.gram.diagonal
+    share = float(np.average(classifier.settled(values) < 0.0, weights=weights))
+    if share <= most * (1.0 + 1e-6):
+        return []
+    of = "training points" if weights is None else "weights of the training points"
+    return [
+        f"{100.0 * share:.3g} % of the {of} are outliers, where a stationary point has at most "
+        f"{100.0 * most:.3g} %."
+    ]
 
 
 OFFSETS = ("widest", "nearest")

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import hashlib
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from indefinite_opt.errors import (
     shown,
 )
 from indefinite_opt.foundation import Array, Values, checks, finite_array, read_only, short
-from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, PairedQP, Structure
@@ -178,8 +179,11 @@ class Formulation(Declaration):
         Estimators ask before they compute a kernel.
         """
 
-    def classifier(self, problem: Any, values: Values) -> Classifier:
+    def classifier(self, problem: Any, values: Values, tol: float = 1e-6) -> Classifier:
         """The classifier that values of the variables define.
+
+        `tol` is the tolerance with which they were found: for one class, points that it does not
+        tell from the boundary are on it.
 
         Raises
         ------
@@ -195,11 +199,15 @@ class Formulation(Declaration):
         kept = problem.__dict__["_derived"]
         if kept.get("coef", (None, None))[0] is not model:
             kept["coef"] = model, affine(_output("coef", model.coef, problem.n, structure.shapes))
-        coef, offset = kept["coef"][1].at(dict(values)), 0.0
+        coef, offset, error = kept["coef"][1].at(dict(values)), 0.0, None
         if isinstance(model.offset, str):
             point = structure.at(structure.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
-            multipliers = structure.optimality(point, None, 1e-6).multipliers
+            held = structure.optimality(point, None, 1e-6)
+            multipliers = held.multipliers
+            # A gap of `tol` leaves the conditions open up to its root; what misses them by more
+            # stands in no relation to a boundary.
+            error = min(held.stationarity, 10.0 * np.sqrt(tol)) * held.unit
             if np.size(multipliers.get(model.offset, ())) != 1:
                 raise ProblemError("offset", "the name of one equation or inequality", model.offset)
             offset = np.asarray(multipliers[model.offset]).item()
@@ -213,8 +221,14 @@ class Formulation(Declaration):
         if own:
             entries = problem.gram.diagonal
             diagonal = float(entries[0]) if np.ptp(entries) == 0.0 else None
-        classes = OUTLIERS if self.task == "one class" else problem.classes
-        return Classifier(coef, offset, classes, self.new_points, change, own, diagonal)
+        if self.task != "one class":
+            return Classifier(coef, offset, problem.classes, self.new_points, change, own, diagonal)
+        made = Classifier(
+            coef, offset, OUTLIERS, self.new_points, change, own, diagonal,
+            distances=model.distances,
+        )  # fmt: skip
+        described = problem.as_distances if model.distances else problem
+        return replace(made, zero=boundary_width(described, made, error, tol))
 
     def parameters(self) -> dict[str, str]:
         """The parameters as text, without those that are None and switches at their default.

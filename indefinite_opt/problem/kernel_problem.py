@@ -278,6 +278,11 @@ class KernelProblem(LabelledKernel):
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
 
+        Raises
+        ------
+        ParameterError
+            For an argument that is for data of another kind.
+
         Examples
         --------
         >>> from indefinite_opt.problem.datasets import Dataset
@@ -287,6 +292,11 @@ class KernelProblem(LabelledKernel):
         >>> KernelProblem.from_dataset(cans, task="regression").targets
         array([3., 5., 5., 4.])
         """
+        _refuse_idle(
+            dataset, kernel=kernel, scaling=None if scaling == "default" else scaling,
+            cache_mb=cache_mb, **parameters, gamma=gamma, symmetrize=symmetrize or None,
+            form=None if form == "gaussian" else form,
+        )  # fmt: skip
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "rbf"
             scaling = dataset.scaling if scaling == "default" else scaling
@@ -388,7 +398,8 @@ class KernelProblem(LabelledKernel):
             distances are Euclidean distances (Schoenberg 1938).
         gamma : float, optional
             γ > 0 of the forms "gaussian", in units of 1/d², and "exponential", in units of 1/d; by
-            default 1/mean(d²) and 1/mean(d), the means of all n² entries.
+            default 1/mean(d²) and 1/mean(d), the means of all n² entries. Other forms have none,
+            and refuse one.
         symmetrize, name
             As in `KernelProblem`.
 
@@ -409,6 +420,8 @@ class KernelProblem(LabelledKernel):
         distances = checked_distances(D, symmetrize)
         checks.positive("gamma", gamma, optional=True)
         checks.choice("form", form, kernels.FORMS)
+        if gamma is not None and form not in kernels.FORMS_WITH_GAMMA:
+            raise ParameterError("gamma", f"None for form={form!r}, which has no width", f"{gamma}")
         if gamma is None:
             # If all distances are 0, every γ gives the same kernel.
             mean = float(np.mean(distances if form == "exponential" else np.square(distances)))
@@ -427,6 +440,8 @@ class KernelProblem(LabelledKernel):
         fits = self.X is not None and type(self) is KernelProblem
         if self.D is not None:
             fits = isinstance(kernel, kernels.DistanceSubstitution)
+            if isinstance(kernel, kernels.DistanceSubstitution):
+                kernel.check_given_distances()
         if not fits:
             kind = "none" if self.D is None else "a kernel of distances"
             raise ParameterError(
@@ -451,7 +466,7 @@ class KernelProblem(LabelledKernel):
         self.check_kernel(chosen)
         if self.D is not None:
             made = KernelProblem.from_distances(
-                self.D, self.labels, chosen.form, task=self.task, gamma=chosen.gamma, name=self.name
+                self.D, self.labels, chosen.form, task=self.task, gamma=chosen.width, name=self.name
             )
         else:
             points: Any = self.X
@@ -462,6 +477,36 @@ class KernelProblem(LabelledKernel):
         for name in ("table", "objects", "meanings"):
             setattr(made, name, getattr(self, name))
         return made
+
+    @property
+    def as_distances(self) -> KernelProblem:
+        """The same labels with the distances as K: itself if K may hold them already.
+
+        Raises
+        ------
+        ProblemError
+            If K has negative entries, or is made by a kernel but not of a matrix of distances.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "gaussian")
+        >>> problem.as_distances.K
+        array([[0., 2.],
+               [2., 0.]])
+        """
+        kernel = self.kernel
+        if self.D is not None and kernel.form != "raw":
+            return derived(self, "distances", partial(self.with_kernel, "distance(form=raw)"))
+        if kernel is not None and getattr(kernel, "form", "") != "raw":
+            raise ProblemError(
+                "problem", "one of distances", f"one with the kernel {kernel}",
+                "KernelProblem.from_distances makes one of a matrix, and the kernel "
+                "'distance(form=raw)' of points.",
+            )  # fmt: skip
+        least = self.gram.extremes[0]
+        if least < 0.0:
+            raise ProblemError("K", "distances, none negative", f"{least:g}")
+        return self
 
     @property
     def features(self) -> Array | None:
@@ -762,12 +807,24 @@ class KernelProblem(LabelledKernel):
         array([[-0.5, -4.5]])
         """
         if _of_distances(self.kernel):
-            distances = self.of_training_points("X_new", X_new)
-            if distances.min(initial=0.0) < 0.0:
-                raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
+            distances = self.distances_from_training_points(X_new)
             return kernels.of_distances(distances, self.kernel.form, self.kernel.gamma)
         X, kernel = self._source()
         return kernel(self._scaled(self._points(X_new)), self._scaled(X))
+
+    def distances_from_training_points(self, X_new: ArrayLike) -> Array:
+        """The (m, n) distances of new points from the training points, of a problem of distances.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "linear")
+        >>> problem.distances_from_training_points([[1.0, 3.0]])
+        array([[1., 3.]])
+        """
+        distances = self.of_training_points("X_new", X_new)
+        if distances.min(initial=0.0) < 0.0:
+            raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
+        return distances
 
     def of_training_points(self, argument: str, X_new: ArrayLike) -> Array:
         """Similarities to the training points, or distances from them, (m, n), in their order.
@@ -827,9 +884,12 @@ class KernelProblem(LabelledKernel):
             problem = KernelProblem.from_gram(
                 self.gram.part(train), known, task=self.task, name=self.name
             )
-            if _of_distances(self.kernel):
-                problem.kernel = self.kernel
-            return Split(problem, block(test, train), labels, lambda: block(test, test))
+            if not _of_distances(self.kernel):
+                return Split(problem, block(test, train), labels, lambda: block(test, test))
+            problem.kernel, D_new = self.kernel, None
+            if self.D is not None:
+                problem.D, D_new = (read_only(self.D[np.ix_(i, train)]) for i in (train, test))
+            return Split(problem, block(test, train), labels, lambda: block(test, test), D_new)
         X, kernel = self._source()
         part, scaling = (self._scaled(X[train]), None) if kept else (X[train], self.scaling)
         problem = self.from_data(
@@ -841,6 +901,25 @@ class KernelProblem(LabelledKernel):
         new = X[test]
         rows = problem.kernel_with(new) if test.size else np.empty((0, problem.n))
         return Split(problem, rows, labels, lambda: problem.kernel_among(new))
+
+
+_KINDS = {
+    "points": "kernel scaling cache_mb gamma",
+    "distances": "form gamma symmetrize",
+    "similarities": "symmetrize",
+}
+"""Arguments of `from_dataset` by the kind of data that they are for."""
+
+
+def _refuse_idle(dataset: Dataset, **given: Any) -> None:
+    """Raise `ParameterError` for an argument that is for data of another kind."""
+    kind = "points" if dataset.X is not None else "distances" if dataset.D is not None else None
+    kind = kind or "similarities"
+    uses = _KINDS[kind].split()
+    for name, value in given.items():
+        of_kernel = kind == "points" and name not in " ".join(_KINDS.values()).split()
+        if value is not None and name not in uses and not of_kernel:
+            raise ParameterError(name, f"none for data given as {kind}", f"{value}")
 
 
 def _of_distances(kernel: Any) -> TypeGuard[kernels.DistanceSubstitution]:
@@ -871,6 +950,8 @@ class Split:
     """True labels or targets of the test points, (m,); None if there are none."""
     K_new_new: Callable[[], Array]
     """Computes the (m, m) kernel among the test points, for the joint treatment."""
+    D_new: Array | None = None
+    """Distances of the test points from the training points, (m, n), where they are known."""
 
 
 def check_problem(problem: Any) -> None:

@@ -652,6 +652,25 @@ class DistanceSubstitution(Kernel):
     def divisible(self) -> bool:  # type: ignore[override]
         return isinstance(self.distance, str)
 
+    @property
+    def width(self) -> float | None:
+        """γ of the forms that have one, else None."""
+        return self.gamma if self.form in FORMS_WITH_GAMMA else None
+
+    def check_given_distances(self) -> None:
+        """Raise `ParameterError` if it names a distance that is not the default one.
+
+        Only the form and the width of the kernel count for a matrix of distances.
+
+        >>> DistanceSubstitution("chebyshev").check_given_distances()
+        Traceback (most recent call last):
+        indefinite_opt.errors.ParameterError: distance: expected none beside a matrix of \
+distances, got 'chebyshev'
+        """
+        if self.distance not in (PRECOMPUTED, DistanceSubstitution.distance):
+            got = repr(self.distance)
+            raise ParameterError("distance", "none beside a matrix of distances", got)
+
     def evaluate(self, X: Array, Z: Array) -> Array:
         if self.distance == PRECOMPUTED:
             raise ProblemError("kernel", "a distance between points", f"{self}")

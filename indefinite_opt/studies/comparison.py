@@ -256,8 +256,8 @@ def compare(
         default all of the task, with their default parameters. One that is listed twice is run
         once.
     solvers : sequence of str, optional
-        Every formulation is run with each of these solvers that fits it; by default with its
-        default solver. Baselines have no solver.
+        Every formulation is run with each of these solvers that fits it, of which each fits some;
+        by default with its default solver. Baselines have no solver.
     test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
         One fixed test set instead of folds: (m, n) kernel rows, m labels or targets, and the (m, m)
         kernel matrix of the new points if a formulation treats new points jointly, or needs their
@@ -297,7 +297,10 @@ def compare(
     Raises
     ------
     ParameterError
-        For a method of another task; the message names those that fit.
+        For a method of another task; the message names those that fit. For a solver that fits no
+        formulation.
+    UnknownName
+        For a name in the grid that is a parameter of none of the methods.
     ProblemError
         If the labels are none of the task.
 
@@ -424,14 +427,14 @@ def _grids(
     """Each method with each solver that fits it, once, over its share of the values."""
     if not isinstance(formulations, Iterable) or isinstance(formulations, str):
         formulations = [] if formulations is None else [formulations]
-    usual = default_methods(task)
-    items = list(formulations) or usual
+    items = list(formulations) or default_methods(task)
     if not isinstance(values, Mapping):
         raise ParameterError("grid", "a dict of lists of values by their names", shown(values))
-    known = {name for item in [*items, *usual] for name in as_grid(item).names}
+    known = {name for item in items for name in as_grid(item).names}
     for name in values:
         if name not in known | set(KERNELS):
             raise UnknownName("grid", name, [*known, *KERNELS])
+    idle = dict.fromkeys(solvers or ())
     found: dict[tuple[str, str], Grid] = {}
     for item in items:
         grid, written = as_grid(item), _written(item, values)
@@ -445,12 +448,14 @@ def _grids(
         if grid.solver != NO_SOLVER and solvers is not None:
             fitting = available_solvers(grid.method)  # type: ignore[arg-type]
             names = [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
+            idle = {name: None for name in idle if name not in names}
         for solver in names:
             each = grid.over(solver, mine)
             title = each.title if values else str(each)
             found.setdefault((title, solver), each)
-    if not found:
-        raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
+    if idle or not found:
+        got = ", ".join(map(str, idle)) or repr(solvers)
+        raise ParameterError("solvers", "some that fit a formulation each", got)
     return [(title, grid) for (title, _), grid in found.items()]
 
 

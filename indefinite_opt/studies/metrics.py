@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures import SCORES, Score
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
@@ -61,6 +61,15 @@ class Fit:
                 # Rows of the transformed joint matrix are used as they are.
                 return getattr(replace(fitted, change=None), method)(_joint_rows(split, change))
             return getattr(fitted, method)(split.K_new, split.K_new_new())
+        if getattr(fitted, "distances", False):
+            kernel = split.problem.kernel
+            if split.D_new is None and getattr(kernel, "form", "raw") != "raw":
+                raise ProblemError(
+                    "test", "a test set of which the distances are known", "kernel values",
+                    "Let the kernel be 'distance(form=raw)', whose values are distances.",
+                )  # fmt: skip
+            rows = split.K_new if split.D_new is None else split.D_new
+            return getattr(fitted, method)(rows)
         # Squared distances need k(x, x) of the new points, which a fixed test set may not have.
         if getattr(fitted, "own", 0.0):
             among = split.K_new_new()

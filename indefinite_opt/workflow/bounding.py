@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import IncompatibleSolver, SolverFailed
+from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.foundation import (
     TimeLimitReached,
     checks,
@@ -146,7 +146,7 @@ def bound(
         about 50). "cheap" stops after the bounds that need one eigendecomposition. If there is no
         time for that, a linear minorant gives a bound without a proof.
     max_nodes : int, optional
-        Largest number of nodes.
+        Largest number of nodes; other methods than "branch-and-bound" refuse it, and `cluster`.
     seed : int, optional
         Seed of the local search.
     callback : callable, optional
@@ -207,6 +207,10 @@ def bound(
     checks.positive("gap", gap)
     checks.positive("atol", atol, zero=True)
     checks.choice("method", method, METHODS)
+    for name, value in (("max_nodes", max_nodes), ("cluster", cluster)):
+        if value is not None and method != "branch-and-bound":
+            expected = f"None for method={method!r}, which divides no node"
+            raise ParameterError(name, expected, f"{value}")
     checks.seed("seed", seed, optional=True)
     checks.switch("verbose", verbose)
     asked, chosen = as_problem(problem, formulation)

@@ -25,7 +25,9 @@ def training_fit(result: Any) -> tuple[str, float | None]:
         return name, result.training_error
     if result.classifier.new_points == "joint" or not problem.curvature_known:
         return name, None
-    found = result.classifier.predict(problem.K, problem.gram.diagonal)
+    distances = getattr(result.classifier, "distances", False)
+    known = problem.as_distances if distances else problem
+    found = result.classifier.predict(known.K, problem.gram.diagonal)
     return name, misfit(task, found, problem.targets if task == "regression" else problem.labels)
 
 

@@ -183,6 +183,12 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
             arrays.pop("X"), y, kernel, task=task, scaling=facts["scaling"],
             cache_mb=facts["cache_mb"], name=name,
         )  # fmt: skip
+    elif "D" in arrays:
+        if not isinstance(kernel, kernels.DistanceSubstitution):
+            raise DataError("kernel", "one of distances beside D", str(kernel))
+        problem = KernelProblem.from_distances(
+            arrays.pop("D"), y, kernel.form, task=task, gamma=kernel.width, name=name
+        )
     else:
         problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
         if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:

@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import DoubtfulResult, IncompatibleSolver, ParameterError
+from indefinite_opt.errors import (
+    DoubtfulResult,
+    IncompatibleSolver,
+    ParameterError,
+    ProblemError,
+)
 from indefinite_opt.foundation import (
     Array,
     Values,
     cached_property,
+    finite_array,
     html_card,
 )
 from indefinite_opt.modeling import Classifier, Formulation
@@ -123,7 +129,9 @@ class Result:
         """The classifier these values define; a quadratic program has none."""
         if not isinstance(self.formulation, Formulation):
             raise IncompatibleSolver("a quadratic program defines no classifier")
-        classifier = self.formulation.classifier(self.problem, self.values)
+        described = self.formulation.task == "one class"
+        tol = {"tol": self.evidence.tol} if described else {}
+        classifier = self.formulation.classifier(self.problem, self.values, **tol)
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
@@ -169,12 +177,12 @@ class Result:
         (only,) = self.values.values()
         return only
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, own: ArrayLike | None = None) -> Array:
         """Decision values of new points, (m,); see `predict`."""
         self._warn()
-        return self.classifier.decision_function(*self._kernels(X))
+        return self.classifier.decision_function(*self._kernels(X, own))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, own: ArrayLike | None = None) -> NDArray[Any]:
         """Labels of new points, (m,), of a regression numbers, and of one class -1 for outliers.
 
         Parameters
@@ -184,14 +192,18 @@ class Result:
             distances from the training points, (m, n), of a problem of `from_distances`; else
             kernel values with the training points, (m, n). If the training points have names, as
             those of a file have, columns with names may be in any order.
+        own : (m,) or (m, m) array_like, optional
+            k(x, x) of new points, or the kernel matrix among them, for a problem of a kernel
+            matrix. `SVDD` needs k(x, x) where K_ii is not the same for all training points, and the
+            joint treatment of new points needs the matrix; others take none. A row that equals one
+            of K is taken for that training point. For points and distances k(x, x) is computed.
 
         Raises
         ------
         ProblemError
-            If X has another shape.
+            If X or `own` has another shape, or `own` is needed and not known.
         ParameterError
-            If new points are treated jointly, and only their kernel with the training points is
-            known.
+            If `own` is given where it has no effect.
 
         Warns
         -----
@@ -199,13 +211,13 @@ class Result:
             If there is a `doubt`; `classifier` predicts without the warning.
         """
         self._warn()
-        return self.classifier.predict(*self._kernels(X))
+        return self.classifier.predict(*self._kernels(X, own))
 
-    def _kernels(self, X: Any) -> tuple[Array, Array | None]:
+    def _kernels(self, X: Any, own: ArrayLike | None) -> tuple[Array, Array | None]:
         """Kernel values of new points with the training points and, if needed, among them."""
         if not isinstance(self.problem, KernelProblem):
             raise ParameterError("result", "one on a KernelProblem", "one on a quadratic program")
-        return kernel_values(self.problem, self.classifier, X)
+        return kernel_values(self.problem, self.classifier, X, own)
 
     def save(self, path: str | Path) -> Path:
         """Write data, formulation, values and multipliers to a .npz file, for `load`.
@@ -283,16 +295,49 @@ class Result:
         )
 
 
-def kernel_values(problem: KernelProblem, classifier: Any, X: Any) -> tuple[Array, Array | None]:
-    """Kernel values of new points with the training points and, if needed, among them.
+def kernel_values(
+    problem: KernelProblem, classifier: Any, X: Any, own: ArrayLike | None = None
+) -> tuple[Array, Array | None]:
+    """What a classifier takes: rows of kernel values or distances and, if needed, k(x, x).
 
-    They are needed for the joint treatment, and for `SVDD` if K_ii is not the same for all points.
+    `own` is k(x, x) of new points, or their kernel matrix, where only the caller can know it.
     """
-    if problem.origin == "precomputed":
-        return problem.of_training_points("X", X), None
-    own = getattr(classifier, "own", 0.0) and classifier.diagonal is None
-    among = classifier.new_points == "joint" or own
-    return problem.kernel_with(X), problem.kernel_among(X) if among else None
+    joint, precomputed = classifier.new_points == "joint", problem.origin == "precomputed"
+    needed = joint or getattr(classifier, "own", 0.0) != 0.0
+    if own is not None and not (needed and precomputed):
+        why = "it is computed" if needed else "this classifier does not use k(x, x)"
+        raise ParameterError("own", f"None, as {why}", "values")
+    if precomputed:
+        rows = problem.of_training_points("X", X)
+        if own is not None:
+            m, square = len(rows), joint or np.ndim(own) == 2
+            return rows, finite_array("own", own, (m, m) if square else (m,))
+        if joint or not needed or classifier.diagonal is not None:
+            return rows, None
+        return rows, _own_of_training_points(problem, rows)
+    if getattr(classifier, "distances", False) and problem.X is None:
+        return problem.distances_from_training_points(X), None
+    rows = problem.kernel_with(X)
+    if joint or (needed and problem.X is not None and classifier.diagonal is None):
+        return rows, problem.kernel_among(X)
+    if needed and problem.X is None:  # of distances, where no point has one from itself
+        return rows, problem.kernel_with(np.zeros_like(rows))[:, 0]
+    return rows, None
+
+
+def _own_of_training_points(problem: KernelProblem, rows: Array) -> Array:
+    """K_ii of the training points of which these are the rows of K, (m,)."""
+    # The sum makes -0.0 and 0.0 the same.
+    known = {(row + 0.0).tobytes(): i for i, row in enumerate(problem.K)}
+    places = [known.get((row + 0.0).tobytes()) for row in rows]
+    if None in places:
+        raise ProblemError(
+            "own", "k(x, x) of the new points, (m,), or their kernel matrix", "nothing",
+            f"K_ii is not the same for all training points, and row {places.index(None)} of X is "
+            "that of none of them.",
+        )  # fmt: skip
+    found: Array = problem.gram.diagonal[np.array(places, dtype=np.intp)]
+    return found
 
 
 def warn_of_doubt(doubt: str, stacklevel: int) -> None:

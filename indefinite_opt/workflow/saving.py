@@ -95,6 +95,8 @@ def write_result(
             raise ParameterError("labels", expected, got, "Pickle holds others.")
     if problem.X is not None:
         data["X"] = problem.X
+    elif problem.D is not None:
+        data["D"] = problem.D
     else:
         data["K"] = problem.K
     with writing("path", path), path.open("wb") as file:

@@ -25,7 +25,10 @@ def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
 
 
 def suited(problem: iopt.KernelProblem, formulation: object) -> iopt.KernelProblem:
-    """The problem itself, or with targets in place of labels if the formulation needs them."""
+    """The problem itself, or what the formulation needs in place of labels or similarities."""
+    if getattr(formulation, "distances", False):
+        kernel = "distance(distance=cityblock, form=raw)"
+        return derived(problem, kernel, lambda: problem.with_kernel(kernel))
     if getattr(formulation, "task", "") != "regression":
         return problem
     t = np.sin(np.arange(problem.n)) + 0.5 * problem.y

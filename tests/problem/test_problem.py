@@ -16,6 +16,8 @@ from scipy.spatial.distance import cdist
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.problem.datasets import Dataset
 from indefinite_opt.quadratic.matrices import gram as problem_module
 from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 
@@ -160,8 +162,9 @@ def test_the_square_is_the_product_of_the_kernel_with_itself(scale: float, cente
 def test_new_distances_give_kernel_rows(form: str) -> None:
     """Those of the problem with all objects; also in a subset, and after pickling."""
     D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0, 4.0], [0.0, 1.0, 3.0, 7.0, 4.0]))
-    whole = iopt.KernelProblem.from_distances(D, [1, -1, 1, -1, 1], form, gamma=0.3)
-    problem = iopt.KernelProblem.from_distances(D[:4, :4], [1, -1, 1, -1], form, gamma=0.3)
+    gamma = 0.3 if form in ("gaussian", "exponential") else None
+    whole = iopt.KernelProblem.from_distances(D, [1, -1, 1, -1, 1], form, gamma=gamma)
+    problem = iopt.KernelProblem.from_distances(D[:4, :4], [1, -1, 1, -1], form, gamma=gamma)
     part = whole.split(np.arange(4), np.array([4])).problem
     for one in (problem, part, pickle.loads(pickle.dumps(problem))):
         assert_array_equal(one.kernel_with(D[4:, :4]), whole.K[4:, :4])
@@ -423,3 +426,47 @@ def test_columns_of_new_rows_are_found_by_the_names_of_training(kind: str) -> No
     assert result.predict(rows[list("dacb")]).tolist() == result.predict(pair(new, x)).tolist()
     with pytest.raises(iopt.errors.DataError, match="names of the rows, got e"):
         result.predict(rows.rename(columns={"a": "e"}))
+
+
+def test_arguments_for_data_of_another_kind_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    y, D = np.resize([1, -1], 6), np.abs(X[:, None] - X).sum(axis=2)
+    kinds = {
+        "points": Dataset("points", y, X=X),
+        "distances": Dataset("distances", y, D=D),
+        "similarities": Dataset("similarities", y, K=np.exp(-D)),
+    }
+    usual = {kind: iopt.KernelProblem.from_dataset(one).K for kind, one in kinds.items()}
+    for arguments, takers in (
+        ({"kernel": "laplacian"}, "points"),
+        ({"scaling": "unit"}, "points"),
+        ({"cache_mb": 3.0}, "points"),
+        ({"gamma": 2.0}, "points distances"),
+        ({"form": "exponential"}, "distances"),
+        ({"symmetrize": True}, "distances similarities"),
+        ({"a": 2.0}, ""),
+    ):
+        (name,) = arguments
+        for kind, data in kinds.items():
+            if kind in takers:
+                made = iopt.KernelProblem.from_dataset(data, **arguments)
+                assert made.cache_mb or name == "symmetrize" or (usual[kind] != made.K).any()
+            else:
+                expected = f"parameter of rbf|{name}: expected none for data given as {kind}"
+                with pytest.raises((UnknownName, ParameterError), match=expected):
+                    iopt.KernelProblem.from_dataset(data, **arguments)
+
+
+def test_a_width_without_effect_on_distances_is_refused() -> None:
+    D = np.array([[0.0, 2.0], [2.0, 0.0]])
+    for form in ("linear", "raw"):
+        with pytest.raises(ParameterError, match=f"gamma: expected None for form='{form}'"):
+            iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=2.0)
+    problem = iopt.KernelProblem.from_distances(D, [1, -1])
+    with pytest.raises(ParameterError, match="distance: expected none beside a matrix"):
+        problem.with_kernel("distance(distance=chebyshev)")
+    assert problem.with_kernel("distance(form=linear)").K[0, 1] == -2.0
+    with pytest.raises(ParameterError, match="distance: expected none beside a matrix"):
+        iopt.KernelClassifier(kernel="distance(distance=chebyshev)", metric="precomputed").fit(
+            D, [1, -1]
+        )

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from helpers.problems import positive_part
-from indefinite_opt.errors import ParameterError
+from helpers.problems import positive_part, random_problem
+from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.foundation import TASKS
 from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study, cells
 from indefinite_opt.studies.cells import _fits
@@ -561,3 +561,11 @@ def test_the_gap_of_folds_with_several_kinds_is_of_the_weakest(
     ]
     found = Comparison(problem, [iopt.SVMDual()], {}, rows).summary
     assert found[["gap_kind", "gap"]].to_numpy().tolist() == [["global bracket", 2e-7]]
+
+
+def test_values_and_solvers_that_fit_no_method_are_refused() -> None:
+    problem = random_problem("sigmoid", n=12, seed=0)
+    with pytest.raises(UnknownName, match=r"grid: expected one of C, .*, got 'nu'"):
+        iopt.compare(problem, ["SVMDual"], folds=2, grid={"nu": [0.1, 0.2]})
+    with pytest.raises(ParameterError, match=r"solvers: expected some that fit .*, got active-set"):
+        iopt.compare(problem, ["SVMDual"], ["smo", "active-set"], folds=2)

@@ -315,8 +315,8 @@ def test_distances_have_kernels_of_their_own() -> None:
     forms = ["distance(form=gaussian, gamma=0.5)", "distance(form=linear)"]
     study = Study({"D": data}, {"SVM": Grid("SVMDual", kernel=forms)}, 3, ("objective",))
     outcome = study.run()
-    for k, form in enumerate(("gaussian", "linear")):
-        made = iopt.KernelProblem.from_distances(D, y, form, gamma=0.5)
+    for k, (form, gamma) in enumerate((("gaussian", 0.5), ("linear", None))):
+        made = iopt.KernelProblem.from_distances(D, y, form, gamma=gamma)
         alone = Study({"K": made}, {"SVM": "SVMDual"}, 3, ("objective",)).run()
         mine = [row["objective"] for row in outcome.rows if row["entry"] == k]
         assert mine == pytest.approx(alone.column("K", "SVM", "objective"))

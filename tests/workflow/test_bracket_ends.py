@@ -10,6 +10,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, is_psd, mirrored
 from helpers.kernel_programs import beside, exact_program
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.solving.solution import Status
@@ -219,8 +220,9 @@ def test_solved_means_that_the_goal_is_met(method: str, gap: float) -> None:
     g = np.random.default_rng(3)
     A = g.standard_normal((8, 8))
     problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
+    limit = {"max_nodes": 20} if method == "branch-and-bound" else {}
     for formulation in (iopt.SVMDual(C=1.0), iopt.ConvexHullDual()):
-        bracket = iopt.bound(problem, formulation, method=method, gap=gap, max_nodes=20)
+        bracket = iopt.bound(problem, formulation, method=method, gap=gap, **limit)
         solved = bracket.relative_gap <= gap
         assert (bracket.status is Status.SOLVED) == solved
         assert not solved or str(bracket).endswith("s: converged")
@@ -255,3 +257,11 @@ def test_a_convex_program_without_a_box_is_solved_when_its_gap_is_closed(gap: fl
     assert bracket.lower <= 0.875 <= bracket.upper
     assert (bracket.status is Status.SOLVED) == (bracket.relative_gap <= gap)
     assert Fraction(bracket.lower) <= Fraction(7, 8) <= Fraction(bracket.upper)
+
+
+@pytest.mark.parametrize("name", ["max_nodes", "cluster"])
+def test_arguments_of_branch_and_bound_are_refused_by_other_methods(name: str) -> None:
+    problem = iopt.KernelProblem(np.eye(4), [1, -1, 1, -1])
+    for method in ("relaxation", "clarabel", "cheap"):
+        with pytest.raises(ParameterError, match=f"^{name}: expected None for method='{method}'"):
+            iopt.bound(problem, "SVMDual", method=method, **{name: 3})

@@ -132,14 +132,24 @@ def one_class(reading: Reading, problem: KernelProblem) -> LinearProgram:
     price = positive(reading.cost("xi"))
     rows, total = reading.row("boundary", equal=False), reading.row("total", equal=True)
     require(set(rows.linear) == {"w", "rho", "xi"} and not rows.constants.any())
-    require(is_kernel_of(problem, rows.linear["w"], sigma, "K"))
+    described = _described(rows.linear["w"], sigma, problem)
     require(np.all(rows.linear["rho"].column == -sigma) and rows.linear["xi"].multiple == -1.0)
     require(total.m == 1 and list(total.linear) == ["w"] and total.constants[0] == -1.0)
     require(np.all(total.linear["w"].row == 1.0))
     require(reading.is_nonnegative("w", "lower") and reading.is_nonnegative("xi", "slack"))
     require(reading.is_nonnegative("rho", "radius") if sigma > 0.0 else not reading.bounds("rho"))
     require(price * n >= 1.0 and form.constant == 0.0)
-    return OneClassDescription(*blocks(form), problem=problem, price=price)
+    return OneClassDescription(*blocks(form), problem=described, price=price)
+
+
+def _described(A: Operator, sigma: float, problem: KernelProblem) -> KernelProblem:
+    """The problem whose kernel matrix times σ is A: that of the points, or of their distances."""
+    if is_kernel_of(problem, A, sigma, "K"):
+        return problem
+    c, kernel = kernel_in(A, "K")
+    require(c == sigma)
+    found: KernelProblem = kernel.problem
+    return found
 
 
 def box(reading: Reading, problem: KernelProblem) -> LinearProgram:

@@ -5,6 +5,7 @@ A bound holds for any multipliers, and includes the rounding of its own computat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -222,31 +223,37 @@ class OneClassDescription(LinearProgram):
     def dual_bound(self, multipliers: Values) -> float:
         """min_j σ(Mᵀλ)_j after λ is clipped to [0, p] and made to sum to 1 exactly.
 
-        Where ρ ≥ 0 a sum of at most 1 suffices. Where rounding of p prevents that of 1, there is no
-        bound for a ρ of either sign.
+        Where ρ ≥ 0 a sum of at most 1 suffices. Where n·p < 1 there is no bound for a ρ of either
+        sign.
         """
         problem, lam = self.problem, np.clip(multipliers["boundary"], 0.0, self.price)
         if self.sense < 0.0 or float(lam.sum()) > 1.0 - problem.n * EPS:
             lam = _of_sum_one(lam, self.price)
-            if self.sense < 0.0 and float(lam.sum()) != 1.0:
+            # The correctly rounded sum is 0 only if the sum of λ is 1 exactly.
+            if self.sense < 0.0 and math.fsum([*lam.tolist(), -1.0]) != 0.0:
                 return -np.inf
         error = (problem.n + 8.0) * EPS * problem.largest
         return float(np.min(self.sense * (problem.K @ lam))) - error
 
 
 def _of_sum_one(lam: Array, most: float) -> Array:
-    """λ with 0 ≤ λ ≤ most and the sum 1, where n·most allows it; sums of its units are exact."""
-    total = float(lam.sum())
+    """λ with 0 ≤ λ ≤ most and the sum 1, where n·most allows it, in exact integers of a unit.
+
+    The unit is that of the last bit of `most`, if that is smaller than 2⁻⁵²: no λ has more bits.
+
+    >>> _of_sum_one(np.full(3, 0.3), 1.0 / 3.0 + 2.0**-54).tolist()
+    [0.33333333333333326, 0.33333333333333337, 0.33333333333333337]
+    """
+    most, total = min(most, 1.0), float(lam.sum())
     if total > 1.0:
         lam = lam / total
     elif total < 1.0:
         space = float((most - lam).sum())
         lam = lam + (most - lam) * min(1.0, (1.0 - total) / (space or 1.0))
-    unit = 2.0**-52
-    most_counts = np.floor(most / unit)
-    counts = np.minimum(np.floor(lam / unit), most_counts)
-    missing = 1.0 / unit - float(counts.sum())
-    room = most_counts - counts if missing > 0.0 else counts
-    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
-    moved = np.clip(abs(missing) - before, 0.0, room)
-    return np.asarray(unit * (counts + np.sign(missing) * moved))
+    unit = min(2.0**-52, float(np.spacing(most)))
+    counts = np.floor(np.minimum(lam, most) / unit).astype(np.int64).astype(object)
+    missing = int(1.0 / unit) - sum(counts)
+    room = int(most / unit) - counts if missing > 0 else counts
+    before = np.concatenate([[0], np.cumsum(room)[:-1]])
+    moved = np.clip(abs(missing) - before, 0, room)
+    return unit * np.asarray(counts + (moved if missing > 0 else -moved), dtype=np.float64)
