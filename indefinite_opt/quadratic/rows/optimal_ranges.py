@@ -48,8 +48,8 @@ def optimal_ranges(
     where all other d are within finite ends. So F(x) exceeds what a feasible point attains, unless
     ½λ‖d_f‖² - ρ‖d_f‖ ≤ S for some ρ and S, which bounds ‖d_f‖. `attained` gives a value that is
     certainly attained near a point, or inf. Minimisers exist then, as F is bounded from below on
-    a polyhedron (Frank & Wolfe 1956). Of a variable s without bounds that is in no row the
-    derivative is 0 there, P_s x + q_s = 0, which gives narrower ends. Variables without costs and
+    a polyhedron (Frank & Wolfe 1956). The derivative is 0 there for a variable s without bounds
+    that is in no row, P_s x + q_s = 0, which gives narrower ends. Variables without costs and
     products only need the ends that the rows give them, which is left to the caller: they stay
     infinite.
 

@@ -154,7 +154,7 @@ class RowCurvature:
 
     @cached_property
     def is_semidefinite(self) -> bool:
-        """Whether that is proved of P as it is, without any rounding."""
+        """Whether P as it is, without any rounding, is proved to be so."""
         return self.is_convex_everywhere and is_semidefinite(self.moving)
 
     @cached_property
