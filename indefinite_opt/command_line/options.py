@@ -208,6 +208,8 @@ def facts_line(problem: iopt.KernelProblem) -> str:
     told = facts(problem)
     share = told["negative_share"]
     negative = "not computed" if share is None else f"{100 * share:.3g} % of the spectrum"
+    if share is not None and problem.counted_as_zero:
+        negative += f" ({problem.counted_as_zero})"
     table = f"table of {told['table']}\n  " if told["table"] else ""
     labels = told["labels"] if problem.labels is not None else "no labels"
     if told["positive"] is not None:

@@ -74,7 +74,7 @@ def _compared(problems: Mapping[str, KernelProblem]) -> Figure:
     figure, (ax,) = style.panels(7.0, 4.0)
     spectra = {name: each.spectrum for name, each in problems.items()}
     for k, (name, spectrum) in enumerate(spectra.items()):
-        values = np.where(np.abs(spectrum.values) > spectrum.zero_tolerance, spectrum.values, 0.0)
+        values = np.where(np.abs(spectrum.values) > spectrum.least_counted, spectrum.values, 0.0)
         ax.plot(
             np.arange(1, values.size + 1), values[::-1], label=name, color=style.line_color(k),
             linewidth=3.0 if k == 0 else 1.6, alpha=0.55 if k == 0 else 1.0,
@@ -93,7 +93,7 @@ def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
     from matplotlib.ticker import NullLocator
 
     # The axis becomes linear below every eigenvalue, but at most 12 decades down.
-    sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
+    sizes = [np.abs(s.values[np.abs(s.values) > s.least_counted]) for s in spectra]
     ends = [f(part) for part in sizes if part.size for f in (np.min, np.max)]
     if ends and max(ends) <= WIDE * min(ends):
         return
@@ -116,7 +116,7 @@ def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
 
 
 def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
-    values, tolerance = spectrum.values, spectrum.zero_tolerance
+    values, tolerance = spectrum.values, spectrum.least_counted
     positive = values[values > tolerance][::-1]
     negative = values[values < -tolerance]
     drawn = [("positive", positive, style.BLUE, "o"), ("negative", negative, style.VERMILLION, "v")]

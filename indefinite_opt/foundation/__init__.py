@@ -26,8 +26,10 @@ from indefinite_opt.foundation.arrays import (
     power_near,
     real_array,
     refuse_mask,
+    rounding_of,
     symmetry_tolerance,
     tiles,
+    type_of,
 )
 from indefinite_opt.foundation.cached import cached_property, derived
 from indefinite_opt.foundation.clusters import connected

@@ -154,6 +154,22 @@ def checked_values(
     }
 
 
+def type_of(value: object) -> np.dtype[Any]:
+    """The type in which numbers came in an array, a DataFrame or a tensor, if it is coarser than
+    doubles; else that of doubles, as which numbers of all other types count.
+
+    >>> type_of(np.ones(2, np.float32)), type_of(np.ones(2, np.int8)), type_of([1.0, 2.0])
+    (dtype('float32'), dtype('float64'), dtype('float64'))
+    """
+    dtype = np.asarray(value).dtype if hasattr(value, "__array__") else np.dtype(np.float64)
+    return dtype if rounding_of(dtype) > EPS else np.dtype(np.float64)
+
+
+def rounding_of(dtype: np.dtype[Any]) -> float:
+    """The eps of a type that is coarser than doubles, and for all others that of doubles."""
+    return max(EPS, float(np.finfo(dtype).eps)) if dtype.kind == "f" else EPS
+
+
 def symmetry_tolerance(dtype: np.dtype[Any]) -> float:
     """Largest |K_ij - K_ji| accepted as rounding, relative to the largest entry of rows i and j.
 
@@ -163,8 +179,7 @@ def symmetry_tolerance(dtype: np.dtype[Any]) -> float:
     >>> f"{symmetry_tolerance(np.dtype(np.float32)):.2g}"
     '1.9e-06'
     """
-    eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
-    return max(SYMMETRY_TOLERANCE, 16.0 * eps)
+    return max(SYMMETRY_TOLERANCE, 16.0 * rounding_of(dtype))
 
 
 def checked_matrix(

@@ -26,6 +26,8 @@ from indefinite_opt.foundation import (
     labelled,
     one_thread,
     read_only,
+    rounding_of,
+    type_of,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.encoding import Encoding, as_text
@@ -123,7 +125,9 @@ class KernelProblem(LabelledKernel):
         name: str = "problem",
     ) -> None:
         matrix, extremes = checked_matrix("K", K, symmetrize)
-        self._begin(DenseGram(_own(matrix, K) if copy else matrix, extremes), y, name, task)
+        gram = DenseGram(_own(matrix, K) if copy else matrix, extremes)
+        gram.came_as = type_of(K)
+        self._begin(gram, y, name, task)
         self.objects = _columns(K)
 
     @classmethod
@@ -237,6 +241,9 @@ class KernelProblem(LabelledKernel):
             gram = DenseGram.of_own(function(scaled(points)))
         else:
             gram = RowGram(scaled(points), function, cache_mb)
+        with np.errstate(all="ignore"):
+            own = kernels.type_of_values(function, scaled(points))
+        gram.came_as = coarsest(type_of(X), own)
         theorem = kernels.definiteness(function, points.shape[1])
         problem = cls.from_gram(gram, y, task=task, name=name, definiteness=theorem)
         names = _columns(X)
@@ -431,6 +438,7 @@ class KernelProblem(LabelledKernel):
             problem = cls(kernel, y, task=task, name=name)
         else:
             problem = cls.from_gram(DenseGram.of_own(kernel), y, task=task, name=name)
+        problem.gram.came_as = type_of(D)
         problem.objects, problem.D = _columns(D), read_only(distances)
         problem.kernel = kernels.DistanceSubstitution(kernels.PRECOMPUTED, form, float(gamma))
         return problem
@@ -474,6 +482,7 @@ class KernelProblem(LabelledKernel):
                 points, self.labels, chosen, task=self.task, scaling=self.scaling,
                 cache_mb=self.cache_mb, name=self.name,
             )  # fmt: skip
+        made.gram.came_as = coarsest(made.gram.came_as, self.gram.came_as)
         for name in ("table", "objects", "meanings"):
             setattr(made, name, getattr(self, name))
         return made
@@ -528,6 +537,7 @@ class KernelProblem(LabelledKernel):
         if 1 in self.gram.decompositions:  # else it would cost an eigendecomposition
             rows += [
                 ("signature", "({}, {})".format(*self.signature)),
+                *[("zero eigenvalues", self.counted_as_zero)] * bool(self.counted_as_zero),
                 ("negative share", f"{100 * self.negative_share:.3g} % of the spectrum"),
             ]
         return html_card(f"{type(self).__name__} {self.name}", rows)
@@ -761,6 +771,7 @@ class KernelProblem(LabelledKernel):
     def with_gram(self, gram: Gram, name: str | None = None) -> KernelProblem:
         """The same labels with another kernel matrix, which has been checked already."""
         name = self.name if name is None else name
+        gram.came_as = self.gram.came_as
         return KernelProblem.from_gram(gram, self.labels, task=self.task, name=name)
 
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
@@ -896,6 +907,7 @@ class KernelProblem(LabelledKernel):
             part, known, kernel, task=self.task, scaling=scaling, cache_mb=self.cache_mb,
             name=self.name,
         )  # fmt: skip
+        problem.gram.came_as = coarsest(problem.gram.came_as, self.gram.came_as)
         if kept:
             problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         new = X[test]
@@ -920,6 +932,11 @@ def _refuse_idle(dataset: Dataset, **given: Any) -> None:
         of_kernel = kind == "points" and name not in " ".join(_KINDS.values()).split()
         if value is not None and name not in uses and not of_kernel:
             raise ParameterError(name, f"none for data given as {kind}", f"{value}")
+
+
+def coarsest(*types: np.dtype[Any]) -> np.dtype[Any]:
+    """The type with the largest rounding."""
+    return max(types, key=rounding_of)
 
 
 def _of_distances(kernel: Any) -> TypeGuard[kernels.DistanceSubstitution]:

@@ -163,7 +163,7 @@ class Kernel(ABC):
             return _by_upper_half(self, left)
         K = self.values(left, left)
         difference, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
-        rounding = max(_ROUNDED_PRODUCTS, symmetry_tolerance(_type_of_values(self, left)))
+        rounding = max(_ROUNDED_PRODUCTS, symmetry_tolerance(type_of_values(self, left)))
         if difference > rounding * largest:
             got = f"values that differ from their transpose by up to {difference:.3g}"
             raise ProblemError("K", f"{self!r} to be symmetric in its two arguments", got)
@@ -208,12 +208,12 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
+def type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
     """The type of the numbers that a kernel gives for points X.
 
     `Custom` kernels, and those of a distance that is a function, convert them to doubles.
 
-    >>> _type_of_values(Custom(lambda X, Z: (X @ Z.T).astype(np.float32)), np.ones((3, 2)))
+    >>> type_of_values(Custom(lambda X, Z: (X @ Z.T).astype(np.float32)), np.ones((3, 2)))
     dtype('float32')
     """
     first = X[:1].toarray() if hasattr(X, "toarray") else X[:1]

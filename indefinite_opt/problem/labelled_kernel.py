@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, cached_property
+from indefinite_opt.foundation import EPS, Array, cached_property, rounding_of
 from indefinite_opt.problem.kernel_matrix import remarks
 from indefinite_opt.quadratic import (
     Gram,
@@ -179,7 +179,11 @@ class LabelledKernel(Problem):
 
     @property
     def signature(self) -> tuple[int, int]:
-        """(p, q): positive and negative eigenvalues of PKP (Haasdonk 2005, Proposition 1)."""
+        """(p, q): positive and negative eigenvalues of PKP (Haasdonk 2005, Proposition 1).
+
+        Those within the rounding of the type in which the entries came count as 0; see
+        `Spectrum.least_counted`.
+        """
         inertia = self.centered_spectrum.inertia
         return inertia.positive, inertia.negative
 
@@ -191,6 +195,33 @@ class LabelledKernel(Problem):
         Unlike the number of negative eigenvalues, it tells rounding-sized ones from large ones.
         """
         return self.centered_spectrum.negative_share
+
+    @property
+    def counted_as_zero(self) -> str:
+        """Which eigenvalues count as 0 in signatures because of a coarse type, or an empty text."""
+        if rounding_of(self.gram.came_as) == EPS or not self.curvature_known:
+            return ""
+        return self._as_zero(self.centered_spectrum.least_counted)
+
+    def _as_zero(self, size: float) -> str:
+        return f"numbers came as {self.gram.came_as.name}: eigenvalues up to {size:.2g} count as 0"
+
+    def curved_by_rounding(self, lines: int) -> str:
+        """A sentence if K is not convex along the lines, but is up to the rounding of its type."""
+        coarser = rounding_of(self.gram.came_as) / EPS
+        if coarser == 1.0 or not self.curvature_known or self.is_convex(lines):
+            return ""
+        size, known = coarser * self.zero_tolerance, self.gram.decompositions.get(lines)
+        if known is None:
+            shifted = self.K + size * np.eye(self.n)
+            direction = negative_direction(shifted, _orthonormal(self.y, lines))
+            within = direction is None
+        else:
+            within = known.minimum >= -size
+        if not within:
+            return ""
+        zero = self._as_zero(size)
+        return f"The negative part of K may be rounding, as its {zero} in the signature."
 
     # ------------------------------------------------------------------ convexity
 

@@ -252,9 +252,9 @@ def haasdonk_lemma_5(
     # At a point stationary within tol, the sign of wᵀM(Φ_i - Φ_j) is certain if
     # |wᵀM(Φ_i - Φ_j)| ≥ (‖w‖² d²_ij)^½ > tol.
     enough = max(2.0 * problem.zero_tolerance, tol**2 / norm if norm > 0.0 else 0.0)
-    scale = 2.0 / float(weights.sum())
+    scale, spectrum = 2.0 / float(weights.sum()), problem.centered_spectrum
     return Uniqueness(
-        signature=problem.signature,
+        signature=spectrum.inertia_beyond(spectrum.zero_tolerance)[:2],
         hull_distance=norm * scale**2,
         least_distance=least,
         enough=enough,

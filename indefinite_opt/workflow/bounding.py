@@ -235,7 +235,10 @@ def bound(
         # The dual of a convex program proves more than boxes do, and ends that are far away do not
         # matter for it.
         own = structure.has_own_rows and method == "branch-and-bound"
-        reason = "it is convex" if own and structure.is_convex_everywhere else obstacle(structure)
+        convex = own and (
+            structure.is_convex_everywhere or (structure.is_convex and not structure.is_bounded)
+        )
+        reason = "it is convex" if convex else obstacle(structure)
         task = Task(
             problem=asked,
             formulation=chosen,

@@ -421,7 +421,7 @@ def test_a_proof_is_checked_for_the_program_that_is_asked_about() -> None:
 def test_questions_that_make_no_sense() -> None:
     qp, problem = iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0), iopt.KernelProblem(EYE, [1, -1])
     other: Any = qp
-    endless = iopt.QuadraticProgram(np.diag([1.0, -1.0, 1.0]), lb=[0, -1, 0], ub=[1, 1, np.inf])
+    endless = iopt.QuadraticProgram(np.diag([1.0, -1.0, 0.0]), lb=[0, -1, 0], ub=[1, 1, np.inf])
     calls: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: iopt.solve(qp, "SVMDual"), ParameterError, "its own formulation"),
         (lambda: iopt.solve_path(other, ["SVMDual"]), ParameterError, "its own formulation"),

@@ -244,13 +244,16 @@ class BoxLineQP(ConvexBounds):
         return self.hessian * least, self.hessian * rounding
 
     def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
-        """Sentences on missing upper bounds, and on a normal without a positive squared norm.
+        """Sentences on missing upper bounds, on curvature that may be rounding, and on a normal
+        without a positive squared norm.
 
         For the latter see Haasdonk (2005), 7.3-7.4.
         """
         if claim < Claim.STATIONARY:
             return []
         words = []
+        if claim < Claim.GLOBAL and (curved := self.problem.curved_by_rounding(self.lines)):
+            words = [curved]
         if claim is Claim.GLOBAL and self.known_convex and not self.is_bounded:
             words = ["Without upper bounds, eigenvalues within rounding of zero count as zero."]
         return words + self._about_margin(point)

@@ -149,7 +149,7 @@ class FiniteForm(ABC):
 
 
 class _Slacks(FiniteForm):
-    """A `PolyhedralQP` with finite ranges, its inequality rows as equations with slacks.
+    """A `PolyhedralQP` with finite `optimal_ranges`, its inequality rows as equations with slacks.
 
     Points are found in the variables that were asked for: beside large slacks, what is rounding for
     a row is not rounding for its variables.
@@ -160,11 +160,12 @@ class _Slacks(FiniteForm):
 
     @classmethod
     def of(cls, qp: PolyhedralQP) -> FiniteForm | None:
-        return cls(qp, with_slacks(qp, *qp.ranges)) if qp.is_bounded else None
+        ends = qp.optimal_ranges
+        return None if ends is None else cls(qp, with_slacks(qp, *ends))
 
     @classmethod
     def obstacle(cls, qp: PolyhedralQP) -> str | None:
-        if qp.is_bounded:
+        if qp.optimal_ranges is not None:
             return None
         scaled = qp.equilibrated
         error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
@@ -213,12 +214,13 @@ class _Slacks(FiniteForm):
 def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> PolyhedralQP:
     """The program in (x, s) with Gx + s = h and s ≥ 0 in place of Gx ≤ h.
 
-    `low` and `high` are finite ends that every feasible x is between.
+    `low` and `high` are finite ends that every minimiser is between.
     """
     n, m, k = qp.n, qp.h.size, qp.b.size
     least = np.where(qp.G > 0.0, qp.G * low, 0.0) + np.where(qp.G < 0.0, qp.G * high, 0.0)
     sizes = np.abs(least).sum(axis=1) + np.abs(qp.h)
     most = qp.h - least.sum(axis=1) + (n + 4.0) * EPS * sizes
+    most[qp.held[qp.held < m]] = 0.0
     rows = np.block([[qp.G, np.eye(m)], [qp.A, np.zeros((k, m))]])
     P = np.zeros((n + m, n + m))
     P[:n, :n] = qp.P

@@ -14,6 +14,7 @@ from indefinite_opt.foundation import (
     checked_matrix,
     one_thread,
     read_only,
+    rounding_of,
     tiles,
 )
 from indefinite_opt.quadratic.matrices.spectrum import (
@@ -60,6 +61,8 @@ class Gram(ABC):
     """Whether entries are computed whenever they are read."""
     construction: Construction | None = None
     """Why K is convex, if that is known without its eigenvalues."""
+    came_as: np.dtype[Any] = np.dtype(np.float64)
+    """The type in which its entries came, or the points or distances that they were made of."""
     _products: tuple[tuple[Array, Array], ...] = ()
     """The two vectors that K was multiplied with last, and the products."""
     _data: ClassVar[str]
@@ -76,7 +79,9 @@ class Gram(ABC):
 
     def repeated(self, times: int) -> Gram:
         """The matrix of as many copies of all points, (times·n, times·n)."""
-        return DenseGram(np.tile(self.matrix, (times, times)), self.extremes)
+        gram = DenseGram(np.tile(self.matrix, (times, times)), self.extremes)
+        gram.came_as = self.came_as
+        return gram
 
     @property
     @abstractmethod
@@ -124,7 +129,7 @@ class Gram(ABC):
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of K."""
-        return eigendecomposition(self.matrix)
+        return eigendecomposition(self.matrix, eps=rounding_of(self.came_as))
 
     @cached_property
     def centered_matrix(self) -> Array:
@@ -135,7 +140,9 @@ class Gram(ABC):
     @cached_property
     def centered_spectrum(self) -> Spectrum:
         """Eigendecomposition of PKP."""
-        return eigendecomposition(self.centered_matrix, norm=self.norm)
+        return eigendecomposition(
+            self.centered_matrix, norm=self.norm, eps=rounding_of(self.came_as)
+        )
 
     @property
     def decompositions(self) -> dict[int, Spectrum]:
@@ -289,6 +296,7 @@ class DenseGram(Gram):
 
     def part(self, chosen: Indices) -> DenseGram:
         gram = DenseGram(self.matrix[np.ix_(chosen, chosen)])
+        gram.came_as = self.came_as
         if self.construction is not None and self.construction.allowance is not None:
             # What holds of K up to rounding holds of its principal submatrices.
             gram.construction = self.construction

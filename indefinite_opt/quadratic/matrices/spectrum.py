@@ -213,6 +213,8 @@ class Spectrum:
     norm : float
         Norm of the matrix that this one was computed from, if larger than its own: a centred matrix
         has the rounding errors of the original.
+    eps : float
+        Machine precision of the type in which the entries came, at least that of doubles.
 
     Examples
     --------
@@ -227,28 +229,45 @@ class Spectrum:
     values: Array
     vectors: Array
     norm: float = 0.0
+    eps: float = EPS
 
     @cached_property
     def zero_tolerance(self) -> float:
-        """Magnitude up to which eigenvalues count as zero; see `zero_tolerance`."""
+        """Magnitude up to which doubles do not tell eigenvalues from zero; see `zero_tolerance`."""
         largest = float(np.max(np.abs(self.values)))
         return zero_tolerance(self.vectors.shape[0], max(largest, self.norm))
 
     @cached_property
+    def least_counted(self) -> float:
+        """Magnitude up to which eigenvalues count as zero in signatures.
+
+        It is `zero_tolerance` with the eps of the type in which the entries came: their rounding to
+        that type moves eigenvalues as far. No claim rests on it.
+
+        >>> spectrum = eigendecomposition(np.diag([1.0, -1e-7]), eps=float(np.finfo("f4").eps))
+        >>> spectrum.inertia, spectrum.inertia_beyond(spectrum.zero_tolerance)
+        (Inertia(positive=1, negative=0, zero=1), Inertia(positive=1, negative=1, zero=0))
+        """
+        return self.zero_tolerance * (self.eps / EPS)
+
+    @property
     def inertia(self) -> Inertia:
-        """Numbers of positive, negative and zero eigenvalues."""
-        positive = int(np.sum(self.values > self.zero_tolerance))
-        negative = int(np.sum(self.values < -self.zero_tolerance))
+        """Numbers of positive, negative and zero eigenvalues; see `least_counted`."""
+        return self.inertia_beyond(self.least_counted)
+
+    def inertia_beyond(self, size: float) -> Inertia:
+        """The same, where eigenvalues up to a size count as zero."""
+        positive, negative = (int(np.sum(sign * self.values > size)) for sign in (1.0, -1.0))
         return Inertia(positive, negative, self.values.size - positive - negative)
 
     @cached_property
     def negative_share(self) -> float:
-        """Σ|λ⁻| / Σ|λ|, where eigenvalues within `zero_tolerance` count as zero; 0 for K = 0.
+        """Σ|λ⁻| / Σ|λ|, where eigenvalues up to `least_counted` count as zero; 0 for K = 0.
 
         >>> eigendecomposition(np.array([[0.0, 1.0], [1.0, 0.0]])).negative_share
         0.5
         """
-        sizes = np.where(np.abs(self.values) > self.zero_tolerance, np.abs(self.values), 0.0)
+        sizes = np.where(np.abs(self.values) > self.least_counted, np.abs(self.values), 0.0)
         total = float(sizes.sum())
         return float(sizes[self.values < 0.0].sum()) / total if total > 0.0 else 0.0
 
@@ -306,7 +325,7 @@ class Spectrum:
         norm = self.norm
         if transform == "square":  # which multiplies an error of λ by 2|λ|
             norm *= 2.0 * float(np.max(np.abs(self.values)))
-        return Spectrum(values[order], self.vectors[:, order], norm)
+        return Spectrum(values[order], self.vectors[:, order], norm, self.eps)
 
     def row_factors(self, transform: str) -> Array:
         """h(λ)/λ, (m,), and 0 for eigenvalues within `zero_tolerance`.
@@ -325,11 +344,13 @@ class Spectrum:
         return factors
 
 
-def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:
+def eigendecomposition(
+    K: Array, leading: int | None = None, norm: float = 0.0, eps: float = EPS
+) -> Spectrum:
     """Eigendecomposition of a symmetric matrix, O(n³), or of its leading part only.
 
     That is so many eigenvalues largest in magnitude, 1 to n, by Lanczos iteration if they are few.
-    `norm` is that of `Spectrum`.
+    `norm` and `eps` are those of `Spectrum`.
 
     >>> import numpy as np
     >>> eigendecomposition(np.array([[0.0, 1.0], [1.0, 0.0]])).values.round(12)
@@ -355,7 +376,7 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
             ascending = np.argsort(values, kind="stable")
             values, vectors = values[ascending], vectors[:, ascending]
     # Row-major, because products with few nonzero weights read rows.
-    return Spectrum(values, np.ascontiguousarray(vectors), norm)
+    return Spectrum(values, np.ascontiguousarray(vectors), norm, eps)
 
 
 @one_thread()

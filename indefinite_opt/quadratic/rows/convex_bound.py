@@ -27,21 +27,27 @@ def convex_bounds(
 ) -> Iterator[float]:
     """Lower bounds on F = ½xᵀPx + qᵀx over the polyhedron if F is convex there, ever dearer ones.
 
-    With d = w - x for a feasible w, multipliers z ≥ 0 and y of the rows and r = ∇F + Gᵀz + Aᵀy,
+    Fixed variables of x are moved to their bounds first, so that they do not differ in feasible
+    points. With d = w - x for a feasible w, multipliers z ≥ 0 and y of the rows and
+    r = ∇F + Gᵀz + Aᵀy,
 
         F(w) = F(x) + ∇Fᵀd + ½dᵀPd ≥ F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) + rᵀd + ½σ‖d‖²,
 
-    with σ‖d‖² for the Σ σ_i d_i² of `RowCurvature.least`. If F is convex along Ax = b only, that
-    takes -Lo from r and -½oᵀWo from the value, with L and W of `RowCurvature.folded` and o = Ax - b
-    = -Ad. The right-hand side is minimised for each d_i on its own, between ends that the
-    constraints prove. Where r_i is rounding and a wide or infinite range of d_i makes it costly,
-    other multipliers nearby are better: those with r_i = 0, see `balanced`, or those of a linear
-    program that gives r_i the right sign, see `shifted`. Subtracted are the rounding of the sums
-    and what these multipliers may change. Where that proves nothing, or the value is 0 and any
-    rounding too much, fractions may prove more; ends that only linear programs prove are left for
-    last.
+    with σ‖d‖² for the Σ σ_i d_i² of `RowCurvature.least`. If F is convex along Ax = b only, where A
+    has all rows that hold as equations, that takes -Lo from r and -½oᵀWo from the value, with L and
+    W of `RowCurvature.folded` and o = Ax - b = -Ad. The right-hand side is minimised for each d_i
+    on its own, between ends that the constraints prove. Where r_i is rounding and a wide or
+    infinite range of d_i makes it costly, other multipliers nearby are better: those with r_i = 0,
+    see `balanced`, or those of a linear program that gives r_i the right sign, see `shifted`.
+    Subtracted are the rounding of the sums and what these multipliers may change. Where that proves
+    nothing, or the value is 0 and any rounding too much, fractions may prove more; ends that only
+    linear programs prove are left for last.
     """
     multipliers = np.concatenate([np.maximum(z, 0.0), y])
+    x = np.where(body.fixed, body.lower, point.x)
+    if not np.array_equal(x, point.x):
+        gradient = curvature.P @ x + q
+        point = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
     (ends, most), all_ends = _ends(curvature, q, body, point), body.intervals
     level = DualBound(curvature, q, body, point, ends)
     yield min(level.at(multipliers), most)

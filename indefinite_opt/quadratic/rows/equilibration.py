@@ -81,6 +81,11 @@ class ScaledRows:
         return np.arange(self.rhs.size) >= self.h.size
 
     @property
+    def held(self) -> NDArray[np.intp]:
+        """The rows that count as equations in `DualBound`, by default those that are given so."""
+        return np.flatnonzero(self.are_equations)
+
+    @property
     def n(self) -> int:
         """Number of variables."""
         return self.lower.size

@@ -7,13 +7,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
+from indefinite_opt.quadratic.matrices.spectrum import own_units
 from indefinite_opt.quadratic.rows.equilibration import ScaledRows
-from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products, whole
+from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products
 
-MAX_ORDER, MAX_ENTRIES = 40, 10**5
-"""Most variables with curvature, and most coefficients of all: these take a second at most."""
+MAX_WORK = 1e6
+"""Most work of an elimination in integers, in entries that change: these take half a second."""
+
+_EXACT_BITS = 53
+"""Bits between the first one of the largest entry and the last one of all: where they are more,
+entries of different sizes are rounded ones, as a rule."""
+
+MAX_ENTRIES = 500_000
+"""Most coefficients of all, which are added up several times in about a second."""
 
 ACTIVE_SHARE = 1e-6
 """Multipliers below this share of the largest one count as zero, and so do distances to bounds,
@@ -73,28 +81,71 @@ def exact_bound(P: Matrix, q: Array, body: ScaledRows, x: Array, z: Array, y: Ar
 def is_semidefinite(P: Matrix) -> bool:
     """Whether it is proved that xᵀPx ≥ 0 for all x, by elimination in integers (Bareiss 1968).
 
-    Nothing is, if more than `MAX_ORDER` variables have curvature.
+    Each part of P, of variables that are connected by products, is eliminated on its own, and ends
+    where what is left is exactly 0: of a part of rank 2 after two pivots. Nothing is proved if that
+    would take more than `MAX_WORK`.
 
     >>> is_semidefinite(np.array([[4.0, 6.0], [6.0, 9.0]]))
     True
     >>> is_semidefinite(np.array([[4.0, 6.0], [6.0, 9.0 - 2.0**-49]]))
     False
     """
-    entries = as_sparse(P)
+    from scipy.sparse.csgraph import connected_components
+
+    entries, work = as_sparse(P), MAX_WORK
     curved = np.flatnonzero(np.diff(entries.indptr))
-    if curved.size > MAX_ORDER:
-        return False
-    block = entries[curved][:, curved].toarray()
-    n, entries = len(block), whole([Fraction(entry) for entry in block.ravel().tolist()])
-    M, left, previous = [entries[k * n : (k + 1) * n] for k in range(n)], list(range(n)), 1
-    while left:
-        pivot = max(left, key=lambda k: M[k][k])
-        lead = M[pivot][pivot]
-        if lead <= 0 or min(M[k][k] for k in left) < 0:
-            return not any(M[j][k] for j in left for k in left)
-        left.remove(pivot)
-        for j in left:
-            for k in left:
-                M[j][k] = (M[j][k] * lead - M[j][pivot] * M[pivot][k]) // previous
-        previous = lead
+    part = connected_components(entries, directed=False)[1][curved]
+    for number in np.unique(part).tolist():
+        members = curved[part == number]
+        if members.size**2 > work:
+            return False
+        work = _work_left(entries[members][:, members].toarray(), work)
+        if work <= 0.0:
+            return False
     return True
+
+
+def _work_left(block: Array, work: float) -> float:
+    """What is left of this work when a symmetric matrix is proved to be semidefinite, else 0."""
+    units = own_units(block)
+    numbers, exponents = np.frexp(block)
+    if units is not None:  # powers of two, by which no sign changes
+        shift = np.frexp(units)[1]
+        exponents = exponents + shift + shift[:, None]
+    whole, used = (numbers * 2.0**53).astype(np.int64), block != 0.0
+    last = exponents[used] + np.log2((whole & -whole)[used]).astype(int) - 53
+    bits = int(exponents[used].max() - last.min())
+    # Where sums were rounded, what is left after as many pivots as the rank is not exactly 0.
+    pivots = _rank(block, units) if bits <= _EXACT_BITS else len(block)
+    # Entries become determinants, which have as many bits more with each pivot.
+    if work < sum(_cost(len(block) - k, bits * (k + 1)) for k in range(pivots)):
+        return 0.0
+    places = np.where(used, exponents - exponents[used].min(), 0)
+    M, previous = whole.astype(object) << places.astype(object), 1
+    M //= math.gcd(*M.ravel())
+    while len(M) and M.any():
+        diagonal = M.diagonal()
+        pivot = int(diagonal.argmax())
+        lead = diagonal[pivot]
+        work -= _cost(len(M), int(lead).bit_length())
+        if lead <= 0 or diagonal.min() < 0 or work <= 0.0:
+            return 0.0
+        M = np.delete(M, pivot, axis=0)
+        column = M[:, pivot]
+        M = (np.delete(M, pivot, axis=1) * lead - np.outer(column, column)) // previous
+        previous = lead
+    return work
+
+
+def _cost(order: int, bits: int) -> float:
+    """The work of a pivot, in units of a step with small integers."""
+    return order**2 * (1.0 + (bits / 300.0) ** 1.7)
+
+
+def _rank(block: Array, units: Array | None) -> int:
+    """The rank of a semidefinite matrix up to rounding, in units that make its rows alike."""
+    from scipy.linalg import lapack
+
+    with one_thread():
+        scaled = block if units is None else block * units * units[:, None]
+        return int(lapack.dpstrf(scaled)[2])

@@ -28,11 +28,12 @@ from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated, units_of
 from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
 from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
+from indefinite_opt.quadratic.rows.optimal_ranges import optimal_ranges
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.gaps import relative
-from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
+from indefinite_opt.quadratic.structures.qp import QP, across_rows, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
     LowerBound,
@@ -117,9 +118,9 @@ class PolyhedralQP(Polyhedron, QP):
 
     @property
     def is_searched(self) -> bool:
-        """Whether descents solve it, convex or not: a box with disjoint rows, of any size that is
-        possible with a dense P."""
-        return self.is_disjoint and self.n**2 <= MAX_ENTRIES
+        """Whether descents solve it, convex or not: a finite box with disjoint rows, of any size
+        that is possible with a dense P."""
+        return self.is_disjoint and self.n**2 <= MAX_ENTRIES and self.is_bounded
 
     @property
     def convex_solution(self) -> ConvexSolution | None:
@@ -133,11 +134,19 @@ class PolyhedralQP(Polyhedron, QP):
         if not self._is_tried and seconds > 2.0 * self._too_short:
             try:
                 if not self.is_searched and self.is_convex_everywhere:
-                    self._solution = convex_solution(self.along_rows.P, self.q, self, seconds)
+                    self._solution = self._solved(seconds)
                 self._is_tried, self._too_short = True, 0.0
             except TimeLimitReached:
                 self._too_short = seconds
         return self._solution
+
+    def _solved(self, seconds: float) -> ConvexSolution | None:
+        P, q, _ = self._moving
+        found = convex_solution(P, q, self, seconds)
+        if found is None or P is self.along_rows.P:
+            return found
+        slopes = self.gradient(found.x) + self.columns @ found.multipliers
+        return found._replace(reduced=np.where(self.fixed, slopes, found.reduced))
 
     @property
     def is_late(self) -> bool:
@@ -177,7 +186,8 @@ class PolyhedralQP(Polyhedron, QP):
     def solved_as(self) -> str:
         if not self.has_rows and self.is_searched:
             return "a quadratic program on a box, by multistart"
-        kind = f"a {{}} program with {_count(self.h.size + self.b.size, 'row')}"
+        count = _count(self.h.size + self.b.size, "row")
+        kind = f"a {{}} program {f'with {count}' if self.has_rows else 'without rows'}"
         if self.is_linear_objective:
             return f"{kind.format('linear')}, by highs"
         kind = kind.format("quadratic")
@@ -189,22 +199,50 @@ class PolyhedralQP(Polyhedron, QP):
 
     @cached_property
     def along_rows(self) -> RowCurvature:
-        """The curvature of F, everywhere and along Ax = b."""
-        return RowCurvature(self._given, self.given_rows[1])
+        """The curvature of F in the variables that are not fixed, everywhere and along the rows
+        that hold as equations."""
+        return RowCurvature(self._given, self.rows[self.held], self.fixed)
 
     @property
     def is_convex(self) -> bool:
-        """Whether F is convex along Ax = b, up to rounding in each variable's own unit."""
+        """Whether F is convex along the rows that hold as equations, where fixed variables stay.
+
+        That is up to rounding in each variable's own unit.
+        """
         return self.along_rows.is_convex
 
     @property
     def is_convex_everywhere(self) -> bool:
+        """Whether F is convex in the variables that are not fixed, whatever the rows are."""
         return self.along_rows.is_convex_everywhere
+
+    @cached_property
+    def _moving(self) -> tuple[Matrix, Array, float]:
+        """P̃, sparse, q̃ and a constant with F(x) = ½xᵀP̃x + q̃ᵀx + constant where fixed variables
+        are at their bounds, and without products of these."""
+        curvature = self.along_rows
+        if curvature.moving is curvature.P:
+            return curvature.P, self.q, 0.0
+        x = np.where(self.fixed, self.lower, 0.0)
+        push = np.asarray(curvature.P @ x)
+        return curvature.moving, self.q + np.where(self.fixed, 0.0, push), 0.5 * float(x @ push)
+
+    def convexified(self) -> tuple[Array, Array, float]:
+        """As `QP.convexified`, where fixed variables and all rows that hold as equations count."""
+        P, c, constant = self._moving
+        H, A = as_dense("P", P), self.along_rows.A
+        if self.is_convex_everywhere:
+            return H, c, constant
+        b = self.rhs[self.held] - self.rows[self.held] @ np.where(self.fixed, self.lower, 0.0)
+        H, c, offset = across_rows(H, c, A, b)
+        return H, c, constant + offset
 
     @property
     def why_convex(self) -> str:
-        along = "" if self.is_convex_everywhere else " along the equality rows"
-        return f"Convex by the eigenvalues of P{along}"
+        which = "equality rows" if self.held.size == self.b.size else "rows that hold as equations"
+        along = "" if self.is_convex_everywhere else f" along the {which}"
+        fixed = self.along_rows.moving is not self.along_rows.P
+        return f"Convex by the eigenvalues of P{' without fixed variables' * fixed}{along}"
 
     def why_not_convex(self) -> str:
         curvature = self.along_rows
@@ -216,6 +254,30 @@ class PolyhedralQP(Polyhedron, QP):
         """Part of a sentence that names the first variable without a finite range."""
         k = int(np.argmin(np.isfinite(self.ranges).all(axis=0)))
         return f"neither bounds nor rows give {self.names.variable(k)} a finite range"
+
+    @cached_property
+    def optimal_ranges(self) -> tuple[Array, Array] | None:
+        """Finite ends that all minimisers are between, or None; see `rows.optimal_ranges`.
+
+        They are the `ranges`, but for variables that have none there and in which F is convex.
+        """
+        if self.is_bounded:
+            return self.ranges
+        found = optimal_ranges(self.along_rows.P, self.q, self, self.ranges, self._certain)
+        if found is None or np.isfinite(found).all():
+            return found
+        # What is left has no costs and products, and only needs ends from the rows.
+        G, A = self.given_rows
+        low, high = Polyhedron(G, self.h, A, self.b, *found, self.names).ranges
+        return (low, high) if np.isfinite([low, high]).all() else None
+
+    def _certain(self, x: Array) -> float:
+        """A value that some feasible point attains for certain, near x if possible; or inf."""
+        for point in (self.project(x), self.point):
+            if self.near(point) is not None:
+                found, error = self.attained(self.at(point), 0.0)
+                return found.value + error
+        return np.inf
 
     # ------------------------------------------------------------------ values
 

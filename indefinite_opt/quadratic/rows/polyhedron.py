@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,49 @@ _MAX_RESIDUE = 1e-12
 """Most that a right-hand side may be wrong by, beside itself or, however far other ends are, beside
 the entries of its row."""
 
+_SAME_SHARE = 1e-12
+"""Share by which sums of rows may differ whose entries are then compared without rounding."""
+
 _MAX_PASSES = 100
 """Most passes of interval arithmetic over all rows; along a chain of rows each goes on by one."""
+
+
+def opposite_rows(body: ScaledRows) -> NDArray[np.intp]:
+    """Inequalities that hold as equations, as another one or a bound is a multiple of the opposite.
+
+    Rows and right-hand sides are compared without rounding. Where several rows say the same, one of
+    them is named at least.
+
+    >>> rows = np.array([[1.0, 3.0], [-2.0, -6.0], [0.0, 2.0]]), np.array([1.0, -2.0, 8.0])
+    >>> none = np.zeros((0, 2)), np.zeros(0)
+    >>> opposite_rows(ScaledRows(*rows, *none, np.array([0.0, 4.0]), np.array([9.0, 9.0])))
+    array([0, 2])
+    """
+    m, found = body.h.size, []
+    G, h = body.rows[:m], body.h
+    starts, sizes = G.indptr.tolist(), largest_in_rows(G)
+    usable = np.flatnonzero((sizes > 0.0) & np.isfinite(h))
+    # Opposite rows have sums with opposite signs here, for nearly all weights.
+    weights = np.random.default_rng(0).uniform(1.0, 2.0, body.n + 1)
+    with np.errstate(over="ignore"):
+        sums = ((G @ weights[1:])[usable] + weights[0] * h[usable]) / sizes[usable]
+    usable, sums = usable[np.isfinite(sums)], sums[np.isfinite(sums)]
+    order = usable[np.argsort(np.abs(sums), kind="stable")]
+    signed = np.sort(np.abs(sums))
+    near = np.flatnonzero(np.diff(signed) <= _SAME_SHARE * signed[1:])
+    for i, k in zip(order[near].tolist(), order[near + 1].tolist(), strict=True):
+        one, other = slice(*starts[i : i + 2]), slice(*starts[k : k + 2])
+        if np.array_equal(G.indices[one], G.indices[other]):
+            both = [[*map(Fraction, (*G.data[at], h[r]))] for at, r in ((one, i), (other, k))]
+            u, v = both[0][0], both[1][0]
+            if u * v < 0 and all(p * v == q * u for p, q in zip(*both, strict=True)):
+                found.append(min(i, k))
+    for i in usable[np.diff(G.indptr)[usable] == 1].tolist():
+        j, a = int(G.indices[starts[i]]), float(G.data[starts[i]])
+        end = float(body.lower[j] if a > 0.0 else body.upper[j])
+        if np.isfinite(end) and Fraction(a) * Fraction(end) == Fraction(float(h[i])):
+            found.append(i)
+    return np.unique(np.array(found, dtype=np.intp))
 
 
 class Polyhedron(ScaledRows):
@@ -44,6 +86,16 @@ class Polyhedron(ScaledRows):
     def is_disjoint(self) -> bool:
         """Whether all rows are equations, and every variable is in at most one of them."""
         return not self.h.size and bool(np.all(np.diff(self.columns.indptr) <= 1))
+
+    @cached_property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Variables with equal bounds, (n,)."""
+        return np.asarray(self.lower == self.upper)
+
+    @cached_property
+    def held(self) -> NDArray[np.intp]:
+        """The equations, and one of two inequalities, or of a row and a bound, that make one."""
+        return np.concatenate([opposite_rows(self), np.flatnonzero(self.are_equations)])
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the constraint's own size.

@@ -30,19 +30,25 @@ _LANCZOS_SHARE = 0.99
 
 
 class RowCurvature:
-    """dᵀPd for all d, and for those with Ad = 0.
+    """dᵀPd for all d with d = 0 in fixed variables, and for those with Ad = 0 as well.
 
     P, symmetric, (n, n), and A, (k, n), are dense or sparse. P is judged in each variable's own
-    unit, in z with x = unit∘z; see `own_units`.
+    unit, in z with x = unit∘z; see `own_units`. `fixed` is a mask, by default of no variable.
 
     >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
     >>> curvature.is_convex_everywhere, curvature.is_convex
     (False, True)
     """
 
-    def __init__(self, P: Matrix, A: Matrix) -> None:
+    def __init__(self, P: Matrix, A: Matrix, fixed: NDArray[np.bool_] | None = None) -> None:
         self.given, self._rows = P, A
         self.P = as_sparse(P)
+        self.fixed = np.zeros(self.n, dtype=bool) if fixed is None else fixed
+
+    @cached_property
+    def moving(self) -> Any:
+        """P without the rows and columns of fixed variables, sparse, (n, n)."""
+        return without(self.fixed, self.P)
 
     @property
     def n(self) -> int:
@@ -51,8 +57,9 @@ class RowCurvature:
 
     @cached_property
     def A(self) -> Array:
-        """The rows, dense, (k, n)."""
-        return as_dense("A", self._rows)
+        """The rows without the columns of fixed variables, dense, (k, n)."""
+        A = as_dense("A", self._rows)
+        return np.where(self.fixed, 0.0, A) if self.fixed.any() else A
 
     @cached_property
     def dense(self) -> Array:
@@ -65,23 +72,18 @@ class RowCurvature:
         return abs(self.P)
 
     @cached_property
-    def diagonal(self) -> Array:
-        """The diagonal of P, (n,)."""
-        return np.asarray(self.P.diagonal())
-
-    @cached_property
     def unit(self) -> Array | float:
         """The units of the variables, (n,), or 1.0 if they are good as they are."""
-        units = own_units(self.P)
+        units = own_units(self.moving)
         return 1.0 if units is None else units
 
     @cached_property
     def _scaled(self) -> Any:
-        """P in z, sparse."""
+        """P in z without fixed variables, sparse."""
         unit = self.unit
         if isinstance(unit, float):
-            return self.P
-        scaled = self.P.copy()
+            return self.moving
+        scaled = self.moving.copy()
         lines = np.repeat(np.arange(self.n), np.diff(scaled.indptr))
         scaled.data *= unit[lines] * unit[scaled.indices]
         return scaled
@@ -126,7 +128,7 @@ class RowCurvature:
     @cached_property
     def least_everywhere(self) -> float:
         """Least eigenvalue of P in z, without rows and columns of zeros."""
-        curved = np.diff(self.P.indptr) > 0
+        curved = np.diff(self.moving.indptr) > 0
         return float(np.min(self._least[0][curved], initial=np.inf)) if curved.any() else 0.0
 
     @cached_property
@@ -134,7 +136,7 @@ class RowCurvature:
         """The same on the directions along Ad = 0; inf if there are none."""
         if not self._rows.shape[0]:
             return self.least_everywhere
-        return self.restricted(np.arange(self.n), self.A)[0]
+        return self.restricted(np.flatnonzero(~self.fixed), self.A)[0]
 
     @property
     def _zero(self) -> float:
@@ -147,13 +149,13 @@ class RowCurvature:
 
     @property
     def is_convex_everywhere(self) -> bool:
-        """Whether dᵀPd ≥ 0 for all d, up to rounding."""
+        """Whether dᵀPd ≥ 0 whatever Ad is, up to rounding."""
         return self.least_everywhere >= -self._zero
 
     @cached_property
     def is_semidefinite(self) -> bool:
-        """Whether P is proved to be positive semidefinite as it is, without any rounding."""
-        return self.is_convex_everywhere and is_semidefinite(self.P)
+        """Whether P as it is, without any rounding, is proved to be so."""
+        return self.is_convex_everywhere and is_semidefinite(self.moving)
 
     @cached_property
     def folded(self) -> tuple[Matrix, Matrix, Array]:
@@ -188,7 +190,7 @@ class RowCurvature:
     @cached_property
     def _alone(self) -> NDArray[np.bool_]:
         """Variables without products with others, which are in no row unless P is convex."""
-        alone = np.diff(self.P.indptr) == (self.diagonal != 0.0)
+        alone = np.diff(self.moving.indptr) == (self.moving.diagonal() != 0.0)
         if self.is_convex_everywhere:
             return np.asarray(alone)
         return np.asarray(alone & ~np.any(self.A, axis=0))
@@ -210,7 +212,7 @@ class RowCurvature:
             with one_thread():
                 least = float(np.linalg.eigvalsh(M[np.ix_(together, together)])[0])
             least -= zero_tolerance(self.n, norm_bound(M)) + (len(A) + 5) * EPS * norm_bound(S)
-        return np.where(together, least / self.unit / self.unit, self.diagonal)
+        return np.where(together, least / self.unit / self.unit, self.moving.diagonal())
 
     def restricted(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
         """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding.
@@ -233,6 +235,17 @@ class RowCurvature:
         with one_thread():
             least = float(np.linalg.eigvalsh(basis.T @ block @ basis)[0])
         return least, zero_tolerance(kept.size, norm)
+
+
+def without(fixed: NDArray[np.bool_], P: Any) -> Any:
+    """A sparse P without the rows and columns of some variables, whose places stay empty."""
+    if not fixed.any():
+        return P
+    kept = P.copy()
+    lines = np.repeat(fixed, np.diff(P.indptr))
+    kept.data[lines | fixed[P.indices]] = 0.0
+    kept.eliminate_zeros()
+    return kept
 
 
 def sparse_least_eigenvalue(matrix: Any, rounding: float) -> tuple[float, float] | None:

@@ -112,15 +112,22 @@ class QP(VectorProgram):
         if self.is_convex_everywhere:
             return H, c, 0.0
         _, _, low, high, rows = self.constraints
-        A, b = as_dense("A", rows)[low == high], low[low == high]
-        offset = np.linalg.lstsq(A, b, rcond=None)[0]
-        left, sizes, _ = np.linalg.svd(A.T, full_matrices=False)
-        basis = left[:, sizes > RANK_TOLERANCE * sizes[0]]
-        crossed, push = H @ basis, H @ offset
-        half = crossed - 0.5 * basis @ (basis.T @ crossed)
-        H = H - half @ basis.T
-        H -= basis @ half.T
-        return H, c + push - basis @ (basis.T @ push), 0.5 * float(offset @ push)
+        return across_rows(H, c, as_dense("A", rows)[low == high], low[low == high])
+
+
+def across_rows(H: Array, c: Array, A: Array, b: Array) -> tuple[Array, Array, float]:
+    """H̃, c̃ and a constant with ½xᵀHx + cᵀx = ½xᵀH̃x + c̃ᵀx + constant where Ax = b.
+
+    H̃ is H between projections onto the directions along the rows, (n, n).
+    """
+    offset = np.linalg.lstsq(A, b, rcond=None)[0]
+    left, sizes, _ = np.linalg.svd(A.T, full_matrices=False)
+    basis = left[:, sizes > RANK_TOLERANCE * sizes[0]]
+    crossed, push = H @ basis, H @ offset
+    half = crossed - 0.5 * basis @ (basis.T @ crossed)
+    H = H - half @ basis.T
+    H -= basis @ half.T
+    return H, c + push - basis @ (basis.T @ push), 0.5 * float(offset @ push)
 
 
 def critical_curvature(

@@ -200,6 +200,7 @@ def _facts(comparison: ComparisonLike) -> str:
         "scaling": settings["scaling"],
         "signature": "({}, {})".format(*problem.signature),
         "negative share": f"{100 * problem.negative_share:.3g} %",
+        **({"zero eigenvalues": problem.counted_as_zero} if problem.counted_as_zero else {}),
         "evaluation": settings["evaluation"],
     }
     return definitions(facts)

@@ -153,11 +153,16 @@ def _negative_part(problem: KernelProblem) -> str:
     if not problem.curvature_known:
         return "The spectrum of the kernel is not known, as its rows are computed on demand."
     p, q = problem.signature
+    zero = f" Its {problem.counted_as_zero}." if problem.counted_as_zero else ""
     if q == 0:
-        return f"The centred kernel matrix has signature ({p}, 0): it is positive semidefinite."
+        psd = " up to rounding" if zero else ""
+        return (
+            f"The centred kernel matrix has signature ({p}, 0): it is positive semidefinite{psd}."
+            f"{zero}"
+        )
     return (
         f"The negative eigenvalues are {100 * problem.negative_share:.3g} % of the spectrum of the "
-        f"centred kernel matrix (of the sum of magnitudes), whose signature is ({p}, {q})."
+        f"centred kernel matrix (of the sum of magnitudes), whose signature is ({p}, {q}).{zero}"
     )
 
 
