@@ -16,6 +16,9 @@ from indefinite_opt.quadratic.program.standard_form import StandardForm
 _SPARSE_SHARE = 0.1
 """Share of entries that are not zero below which a system is factorised as a sparse one."""
 
+_WIDE = 1e9
+"""Ratio of ends from which on their median may say nothing, as where most of them mean no limit."""
+
 _NEGLIGIBLE = 2.0**-10
 """Share of the largest entries below which others do not say in which units a program is: in good
 units most entries of a program differ by a factor of 2⁴ or so."""
@@ -146,7 +149,7 @@ class Equilibrated:
         for ends in ((self.row * high)[~empty], body.lower / self.column, body.upper / self.column):
             sizes = np.abs(ends[np.isfinite(ends) & (ends != 0.0)])
             if sizes.size and not natural:
-                length = float(power_near(np.median(sizes)))
+                length = float(power_near(np.array(_typical(sizes, P, q, self.column))))
                 break
         self.column *= length
         self.row /= length
@@ -197,6 +200,15 @@ class Equilibrated:
     def write(self, x: Array) -> Array:
         """The point z that stands for x."""
         return x / self.column
+
+
+def _typical(sizes: Array, P: Array, q: Array, column: Array) -> float:
+    """The median of some ends or, if they differ widely, the one nearest to where F is least."""
+    curved, linear = np.abs(P) * column * column[:, None], np.abs(q) * column
+    if sizes.max() <= _WIDE * sizes.min() or not (curved.any() and linear.any()):
+        return float(np.median(sizes))
+    step = np.log(np.median(linear[linear > 0.0])) - np.log(np.median(curved[curved > 0.0]))
+    return float(sizes[np.argmin(np.abs(np.log(sizes) - step))])
 
 
 def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Array]:

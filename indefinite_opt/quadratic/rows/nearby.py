@@ -509,9 +509,7 @@ def _about(sides: Sides, x: Array, reach: Array) -> tuple[Any, Array, Array, Arr
     low, high = low / height[used], high / height[used]
     low[np.isinf(sides.low[used])], high[np.isinf(sides.high[used])] = -np.inf, np.inf
     still, reach = reach == 0.0, np.where(reach > 0.0, reach, 1.0)
-    lower, upper = (
-        np.where(still, 0.0, (end - x) / reach) for end in (sides.lower, sides.upper)
-    )
+    lower, upper = (np.where(still, 0.0, (end - x) / reach) for end in (sides.lower, sides.upper))
     return scaled, low, high, lower, upper
 
 

@@ -253,7 +253,7 @@ class Polyhedron(ScaledRows):
         may hide what the other shows, and a point counts only if one `near` it is proved. A
         conflict is sought last: it may be one of rounding, which `near` admits.
         """
-        units = [self._natural, self._equilibrated] if self.has_rows else []
+        units = [self._natural, self.equilibrated_rows] if self.has_rows else []
         found = [self._corrected(np.zeros(self.n))]
         for scaled in units:
             if (near := self.near(found[-1])) is not None:
@@ -281,7 +281,8 @@ class Polyhedron(ScaledRows):
         return self.point
 
     @cached_property
-    def _equilibrated(self) -> Equilibrated:
+    def equilibrated_rows(self) -> Equilibrated:
+        """Rows and bounds in units in which their entries are near 1, whatever the objective is."""
         return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
 
     @property
@@ -300,7 +301,7 @@ class Polyhedron(ScaledRows):
         missing = np.isinf(low) | np.isinf(high)
         if missing.any() and self.has_rows and not self.is_disjoint:
             # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
-            scaled = self._equilibrated
+            scaled = self.equilibrated_rows
             least, most = (scaled.read(end) for end in LinearRows(scaled).ranges(missing))
             low, high = np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)
         return low, high
