@@ -19,6 +19,9 @@ _SPARSE_SHARE = 0.1
 _WIDE = 1e9
 """Ratio of ends from which on their median may say nothing, as where most of them mean no limit."""
 
+_LARGEST = 2.0**1023
+"""The largest unit: those of rows of denormal numbers would overflow."""
+
 _NEGLIGIBLE = 2.0**-10
 """Share of the largest entries below which others do not say in which units a program is: in good
 units most entries of a program differ by a factor of 2⁴ or so."""
@@ -140,7 +143,8 @@ class Equilibrated:
         self.column, self.row = np.ones(q.size), np.ones(len(rows))
         if not natural:
             self.column, self.row = units_of(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
-        self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
+        # The larger factor first: denormal numbers are not exact multiples of small ones.
+        self.R = np.ascontiguousarray(rows * self.row[:, None] * self.column)
         # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
         empty = ~np.any(rows, axis=1)
         self.row[empty] = 1.0 / power_near(np.where(np.isfinite(high), np.abs(high), 1.0)[empty])
@@ -263,7 +267,9 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
     entries = np.abs(linear.data) * column[linear.col]
     heights = np.zeros(m)
     np.maximum.at(heights, linear.row, entries)
-    return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+    with np.errstate(over="ignore"):
+        units = power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+    return column, np.minimum(units, _LARGEST)
 
 
 def _essential(P: Matrix) -> Any:

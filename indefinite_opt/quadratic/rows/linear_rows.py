@@ -229,7 +229,7 @@ class LinearRows:
         ends = np.concatenate([sign * scaled.row_upper[place], -scaled.lower, scaled.upper])
         units = np.concatenate([scaled.row[place], 1.0 / scaled.column, 1.0 / scaled.column])
         if np.any(ends == -np.inf):
-            return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
+            return _unproved()  # an end overflows in these units
 
         def proved(weights: Array) -> InfeasibleProblem | None:
             y = np.zeros(m)
