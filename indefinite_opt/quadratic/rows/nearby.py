@@ -436,7 +436,7 @@ def nearest_point(sides: Sides, x: Array, reach: Array) -> Nearby | None:
     >>> rows = Entries.of(np.ones((1, 3)))
     >>> x, reach = np.array([1.0, 0.0, -4e-8]), np.ones(3)
     >>> found = nearest_point(Sides(rows, *ends), x, reach)
-    >>> found.x[2], f"{found.share(x, reach):.2g}"
+    >>> float(found.x[2]), f"{found.share(x, reach):.2g}"
     (0.0, '4e-08')
     """
     if not np.isfinite(x).all() or not np.isfinite(reach).all():
