@@ -30,7 +30,7 @@ from indefinite_opt.algebra.operators import (
     RowFactor,
 )
 from indefinite_opt.algebra.program import Model
-from indefinite_opt.algebra.term_sizes import term_sizes
+from indefinite_opt.algebra.sizes import term_sizes
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_sparse, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import Matrix
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 
 CUSTOMARY_INFINITY = 1e20
@@ -20,10 +20,6 @@ CPLEX, HiGHS and SCIP alike. Bounds that are given as arrays stay as they are.""
 LARGEST_TERM = 1e150
 """Largest size of the terms of the objective and of a row within the bounds: solvers compute with
 squares of these, and a number of double precision is at most 1.8e308."""
-
-LEAST_ROW = 1e-307
-"""Least size of the largest entry of a row that is not zero: below it numbers of double precision
-lose digits, and multipliers overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +133,6 @@ shape (2,)
         names=names, symmetrised=changed, **others,
     )  # fmt: skip
     _refuse_overflow(made)
-    _refuse_denormal_rows(made)
     return made
 
 
@@ -165,21 +160,6 @@ def _refuse_overflow(program: QuadraticArrays) -> None:
             raise ProblemError(
                 argument, f"terms of at most {LARGEST_TERM:g} within the bounds, or they overflow",
                 f"a size of {largest:.3g}", "Rescale the program, or leave out vast bounds.",
-            )  # fmt: skip
-
-
-def _refuse_denormal_rows(program: QuadraticArrays) -> None:
-    """Raise `ProblemError` where the largest entry of a row is not 0 and below `LEAST_ROW`."""
-    parts = ("G", program.G, program.names.inequality), ("A", program.A, program.names.equality)
-    for argument, rows, called in parts:
-        largest = largest_in_rows(as_sparse(rows))
-        small = np.flatnonzero((largest > 0.0) & (largest < LEAST_ROW))
-        if small.size:
-            k = int(small[0])
-            raise ProblemError(
-                argument, f"rows of zeros, or with an entry of at least {LEAST_ROW:g} in size",
-                f"entries of at most {largest[k]:.3g} in {called(k)}",
-                "Multiply the row and its right-hand side by a power of two.",
             )  # fmt: skip
 
 

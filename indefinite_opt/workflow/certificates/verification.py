@@ -207,6 +207,7 @@ def certify(
     found = measure(task, values, multipliers, given, witness, search, atol)
     claim = claim_of(found.facts, tol)
     measured, multipliers = found.measured, dict(found.optimality.multipliers)
+    missed, moved = task.in_time((np.nan, np.nan), structure.repair, measured.point.x)
     return Certificate(
         claim=claim,
         objective=structure.declared(measured.point.value),
@@ -222,6 +223,9 @@ def certify(
         reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
         multipliers=multipliers,
         basis=(problem, formulation, values, multipliers, witness),
+        missed=missed,
+        moved=moved,
+        change=structure.sense * (measured.near.value - measured.point.value),
     )
 
 
