@@ -22,9 +22,10 @@ _MAX_INFEASIBILITY = 1e-9
 and no conflict is found: the tolerance of HiGHS."""
 
 _MAX_RESIDUE = 1e-12
-"""Most that a right-hand side may be wrong by, beside itself or the entries of its row."""
+"""Most that a right-hand side may be wrong by, beside itself or, however far other ends are, beside
+the entries of its row."""
 
-_CLOSE = 1e-10
+_CLOSE = 1e-9
 """Share of the sizes of entries up to which a point that satisfies all constraints is near enough,
 whether or not others are nearer: certificates have larger tolerances."""
 
@@ -125,23 +126,20 @@ class Polyhedron(ScaledRows):
 
     @cached_property
     def _rounded_sides(self) -> Sides:
-        """Rows and bounds where right-hand sides may be wrong by `_MAX_RESIDUE` of them.
+        """Rows and bounds where right-hand sides may be wrong by `_MAX_RESIDUE`.
 
-        Or by as much of the entries of a row, for variables of the size of a typical right-hand
-        side, but not by more than is rounding beside all ends. Where a program was simplified in
-        floating-point numbers, as those in many files, exact numbers satisfy dependent equations
-        only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.
+        That is beside themselves or, as far as it is rounding beside all ends, beside the entries
+        of their rows. Where a program was simplified in floating-point numbers, as those in many
+        files, exact numbers satisfy dependent equations only so far, and x ≥ 0 may contradict
+        Σx_j = -10⁻¹⁵.
         """
         rhs, largest = self.rhs, largest_in_rows(self.rows)
         with np.errstate(over="ignore"):
             sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
-        bounds = np.abs(np.concatenate([self.lower, self.upper]))
-        ends, bounds = (part[(part > 0.0) & (part < np.inf)] for part in (sizes, bounds))
-        residue = 0.0
-        if ends.size or bounds.size:
-            typical = float(np.median(ends if ends.size else bounds))
-            rounding = 64.0 * EPS * float(np.max(np.concatenate([ends, bounds])))
-            residue = min(_MAX_RESIDUE * typical, rounding)
+        ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])
+        residue = min(
+            64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), _MAX_RESIDUE
+        )
         width = _MAX_RESIDUE * np.abs(rhs) + residue * largest
         exact = self._exact_sides
         return exact._replace(low=exact.low - width, high=exact.high + width)
