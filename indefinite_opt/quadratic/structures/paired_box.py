@@ -111,8 +111,13 @@ class PairedBox(VectorProgram):
         return worst
 
     def repair(self, x: Array) -> tuple[float, float]:
-        missed = np.concatenate([self.lower - x, x - self.upper, np.abs(self.A @ x - self.b)])
-        return float(np.max(missed, initial=0.0)), float(np.max(np.abs(self.project(x) - x)))
+        missed = [float(np.max(part, initial=0.0)) for part in (self.lower - x, x - self.upper)]
+        for g, total in enumerate(self.totals.tolist()):
+            i = self.group == g
+            missed.append(abs(float(self.signs[i] @ x[i]) - total))
+        is_rounding = self.infeasibility(x) <= self.n * EPS  # as in `feasible_near`
+        moved = 0.0 if is_rounding else float(np.max(np.abs(self.project(x) - x), initial=0.0))
+        return max(missed), moved
 
     def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
