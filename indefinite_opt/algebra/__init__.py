@@ -53,6 +53,7 @@ from indefinite_opt.algebra.operators import (
 )
 from indefinite_opt.algebra.printing import latex_expression, legend, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
+from indefinite_opt.algebra.sizes import term_sizes
 
 __all__ = [
     "Constant",

@@ -30,6 +30,7 @@ from indefinite_opt.algebra.operators import (
     RowFactor,
 )
 from indefinite_opt.algebra.program import Model
+from indefinite_opt.algebra.sizes import term_sizes
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
 
@@ -242,6 +243,9 @@ class Canonical:
         return found
 
 
+_ROUNDING = 1e-12
+"""Share of its terms up to which the difference of two constants is rounding."""
+
 _PHI: dict[str, Callable[[Array], Array]] = {
     "abs": np.abs,
     "pos": lambda u: np.maximum(u, 0.0),
@@ -282,6 +286,8 @@ def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonica
             form.norms.append(norm)
             continue
         u = reader.difference(constraint)
+        if not u.linear:
+            u = _without_rounding(u, constraint)
         equal = kind in ("Equality", "Zero")
         bound = None if equal or called else _as_bound(name, u)
         if not called and not _has_ends(u, bound):
@@ -312,6 +318,17 @@ def _as_bound(name: str, u: Affine) -> VariableBound | None:
     side = "upper" if np.all(np.asarray(d) > 0.0) else "lower"
     size = level(np.atleast_1d(np.abs(d)))
     return VariableBound(name, variable, side, float(end) if np.ndim(end) == 0 else end, size)
+
+
+def _without_rounding(u: Affine, constraint: Any) -> Affine:
+    """The difference of constant sides, without what is rounding beside their terms.
+
+    0.1 + 0.2 ≤ 0.3 holds, although the numbers of double precision differ in the last bit.
+    """
+    left = u.constants
+    size = max(float(np.max(term_sizes(arg), initial=0.0)) for arg in constraint.args)
+    is_rounding = np.abs(left) <= _ROUNDING * (size if np.isfinite(size) else 0.0)
+    return Affine(u.m, {}, np.where(is_rounding, 0.0, left))
 
 
 def _has_ends(u: Affine, bound: VariableBound | None) -> bool:

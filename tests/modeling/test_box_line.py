@@ -117,17 +117,38 @@ def test_the_linear_minimum_without_upper_bound() -> None:
     assert box(np.inf, 2, 3.0, y).linear_minimum(np.array([-1.0, 3.0])) == 3.0
 
 
-def test_the_violation_of_a_constraint_is_relative() -> None:
-    """Bounds relative to the largest weight; lines to the sum of all, or to the total."""
+def test_how_far_a_feasible_point_is_beside_the_largest_weight_or_the_range() -> None:
+    """Both weights move by up to t times the smaller of max x and the upper bound."""
     for upper, lines, total, x, expected in (
-        (4.0, 0, 0.0, [-1.0, 2.0], 0.5), (4.0, 0, 0.0, [1.0, 5.0], 0.2), (4.0, 0, 0.0, [0, 0], 0.0),
-        (4.0, 1, 0.0, [3.0, 1.0], 0.5), (4.0, 1, 0.0, [-1.0, 4.0], 1.0),
-        # |3 + 1 - 10| of a total of 10, and |2| of it for the other line.
-        (9.0, 2, 10.0, [3.0, 1.0], 0.6), (9.0, 2, 2.0, [5.0, 1.0], 4.0 / 6.0),
-        (9.0, 2, 10.0, [0, 0], 1.0), (9.0, 2, 0.5, [0, 0], 1.0),
+        (4.0, 0, 0.0, [-1.0, 2.0], 0.5), (4.0, 0, 0.0, [1.0, 5.0], 0.25),
+        (4.0, 0, 0.0, [0, 0], 0.0), (0.5, 0, 0.0, [-1.0, 2.0], 3.0),
+        # 3 and 1 meet at 2, and -1 and 4 at 1.5.
+        (4.0, 1, 0.0, [3.0, 1.0], 1 / 3), (4.0, 1, 0.0, [-1.0, 4.0], 5 / 8),
+        # Both have to become 5 or 1; 9 and 1 are the ends of what they may be.
+        (9.0, 2, 10.0, [3.0, 1.0], 4 / 3), (9.0, 2, 2.0, [5.0, 1.0], 4 / 5),
+        (9.0, 2, 10.0, [0, 0], np.inf), (9.0, 2, 0.5, [0, 0], np.inf),
     ):  # fmt: skip
         qp = box(upper, lines, total, np.array([1, -1]))
         assert qp.infeasibility(np.array(x, dtype=float)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_how_far_a_feasible_point_is_as_by_a_linear_program(seed: int) -> None:
+    """min t with |z - x| ≤ t·reach over the box and the lines; bounds of different sizes."""
+    g = np.random.default_rng(seed)
+    n = int(g.integers(2, 9))
+    y = np.append([1, -1], g.choice([-1, 1], n - 2))
+    upper = g.random(n) * 10.0 ** g.integers(-3, 2, n)
+    qp = box(upper, 1, y=y)
+    x = np.clip(g.standard_normal(n), 0.0, upper) + 0.1 * g.standard_normal(n)
+    reach = np.minimum(np.max(np.abs(x)), upper)[:, None]
+    moves = np.vstack([np.hstack([np.eye(n), -reach]), np.hstack([-np.eye(n), -reach])])
+    least = linprog(
+        np.append(np.zeros(n), 1.0), moves, np.concatenate([x, -x]),
+        np.append(y, 0.0)[None, :], [0.0], [*((0.0, end) for end in upper), (0.0, None)],
+    )  # fmt: skip
+    # HiGHS has a tolerance of 1e-7 in units of the program, of which reach may be a thousandth.
+    assert qp.infeasibility(x) == pytest.approx(least.fun, rel=1e-5, abs=1e-4)
 
 
 def test_what_counts_as_being_at_a_bound() -> None:

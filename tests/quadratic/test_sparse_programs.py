@@ -19,7 +19,7 @@ from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest
 from indefinite_opt.quadratic.rows import polyhedral_qp
 from indefinite_opt.quadratic.rows.equilibration import units_of
 from indefinite_opt.quadratic.rows.intervals import tightened
-from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
+from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature, sparse_least_eigenvalue
 
 Array = NDArray[np.float64]
@@ -302,6 +302,12 @@ def test_points_nearby_are_within_their_radius(part: int) -> None:
             proved += 1
             assert np.max(np.abs(found.x - x)) <= 1e-5
             assert holds_a_point(sides, rows, found)
+        nearest = nearest_point(sides, near, np.full(n, 4.0 * unit))
+        if nearest is not None:
+            assert holds_a_point(sides, rows, nearest)
+            # x is such a point; the least move is found up to a thousandth of it, or 1e-10.
+            far = float(np.max(np.abs(near - x))) / (4.0 * unit)
+            assert nearest.share(near, np.full(n, 4.0 * unit)) <= 1.002 * far + 3e-10
     assert proved >= 15
 
 

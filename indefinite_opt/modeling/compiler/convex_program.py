@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, NotCanonical, Translation
+from indefinite_opt.algebra import Model, NotCanonical, Translation, term_sizes
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, relative
@@ -67,22 +68,57 @@ class ConvexProgram(ExplicitProgram):
         return np.nan if value is None else float(value)
 
     def infeasibility(self, values: Values) -> float:
-        """The largest violation of a constraint, beside the larger of its sides.
+        """The largest violation of a constraint, beside the largest of its terms.
 
-        Attributes of variables, such as `nonneg`, are constraints, too.
+        In these a variable counts with its largest entry; see `term_sizes`. Attributes of
+        variables, such as `nonneg`, are constraints, too.
         """
+        worst = 0.0
+        for amounts, sizes in self._missed(values):
+            for missed, size in zip(np.ravel(amounts), np.ravel(sizes), strict=True):
+                share = relative(missed, size)
+                worst = share if np.isnan(share) else max(worst, share)
+        return worst if np.isfinite(worst) else np.inf
+
+    def repair(self, x: Values) -> tuple[float, float]:
+        missed = (float(np.max(amounts, initial=0.0)) for amounts, _ in self._missed(x))
+        return max(missed, default=0.0), 0.0
+
+    def _missed(self, values: Values) -> Iterator[tuple[Array, Array]]:
+        """By how much each constraint is violated, and the sizes of its terms."""
         self._set(values)
         _, rows, variables = self._translated
-        missed = [(row.violation(), _sides(row)) for row in rows.values()]
+        for row in rows.values():
+            amounts, sizes = _array(row.violation()), [term_sizes(arg) for arg in row.args]
+            if any(part.shape not in ((), amounts.shape) for part in sizes):  # a cone
+                largest = max(float(np.max(part, initial=0.0)) for part in sizes)
+                yield np.array(np.max(amounts, initial=0.0)), np.array(largest)
+            else:
+                size = np.maximum.reduce([np.broadcast_to(part, amounts.shape) for part in sizes])
+                yield amounts, size
         for v in variables.values():
             x = _array(v.value)
-            missed += [(np.abs(x - _array(each.project(x))), [x]) for each in _attributes(v)]
-        worst = 0.0
-        for amounts, sides in missed:
-            size = max(float(np.max(np.abs(side), initial=0.0)) for side in sides)
-            share = relative(float(np.max(amounts, initial=0.0)), size)
-            worst = share if np.isnan(share) else max(worst, share)
-        return worst if np.isfinite(worst) else np.inf
+            for each in _attributes(v):
+                yield np.abs(x - _array(each.project(x))), term_sizes(v)
+
+    def repaired(self, x: Values) -> Values:
+        """The values with variables moved to the bounds that they miss.
+
+        What a solver leaves at -1e-10 in place of 0 has no unit beside which that is small, if the
+        whole variable is 0.
+        """
+        moved = dict(x)
+        for row in self._translated[1].values():
+            bound = _as_bound(row)
+            if bound is not None:
+                variable, end, side = bound
+                ends = np.broadcast_to(end, variable.shape)
+                moved[variable.name()] = side(moved[variable.name()], ends)
+        for v in self._translated[2].values():
+            for each in _attributes(v):
+                moved[v.name()] = _array(each.project(moved[v.name()]))
+        same = all(np.array_equal(moved[name], x[name]) for name in x)
+        return x if same else moved
 
     def multipliers(self, values: Values) -> dict[str, Array]:
         """None can be recovered from a point."""
@@ -151,13 +187,16 @@ def _attributes(variable: Any) -> list[Any]:
     ]
 
 
-def _sides(row: Any) -> list[Array]:
-    """The sides of a constraint, or where it has one, such as that of x - y ⪰ 0, its terms."""
+def _as_bound(row: Any) -> tuple[Any, Array, Any] | None:
+    """The variable, its bound, and the larger or smaller of two, of v ≥ end or v ≤ end."""
     import cvxpy as cp
 
-    summed = cp.atoms.affine.add_expr.AddExpression
-    one_sided = len(row.args) == 1 and isinstance(row.args[0], summed)
-    return [_array(term.value) for term in (row.args[0] if one_sided else row).args]
+    if not isinstance(row, cp.constraints.Inequality):
+        return None
+    for variable, end, side in ((*row.args, np.minimum), (*row.args[::-1], np.maximum)):
+        if isinstance(variable, cp.Variable) and end.is_constant():
+            return variable, _array(end.value), side
+    return None
 
 
 def _products(row: Any, multiplier: Array) -> Any:

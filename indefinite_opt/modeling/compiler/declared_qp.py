@@ -111,6 +111,12 @@ class DeclaredQP(PolyhedralQP):
             x[term.place] = term.least(x)
         return x
 
+    def sizes_of(self, x: Array) -> Array:
+        sizes = super().sizes_of(x)  # those of epigraphs, which are no variables of the model
+        for part, _ in self.layout.values():
+            sizes[part] = np.max(np.abs(x[part]), initial=0.0)
+        return sizes
+
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
         """The objective with a Hessian that cvxpy need not examine, if it is convex."""
         import cvxpy as cp

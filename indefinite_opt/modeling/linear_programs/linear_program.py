@@ -85,7 +85,7 @@ def _joined(parts: list[Array]) -> Array:
 class LinearProgram(Structure[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
 
-    Subclasses override `repaired_values`, `gap_floor` and `dual_bound`, which here suit a box
+    Subclasses override `repaired_values`, `size_of_rows` and `dual_bound`, which here suit a box
     without rows.
 
     Parameters

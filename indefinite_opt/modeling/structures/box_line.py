@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import PairedBox
 
@@ -80,18 +80,17 @@ class BoxLine(PairedBox):
 
     def infeasibility(self, x: Array) -> float:
         # Without arrays of rows, a tenth of a solve with 300 points less.
-        least, most, mass = float(x.min()), float(x.max()), float(np.abs(x).sum()) or 1.0
-        above = float((x - self.upper).max()) if np.ndim(self.upper) else most - float(self.upper)
-        worst = max(0.0, -least, above) / (max(most, -least) or 1.0)
-        if self.lines == 1:
-            missed = abs(float(self.problem.y @ x) - self.total)
-            return max(worst, missed / max(mass, self.total))
+        least, mass = float(x.min()), float(np.abs(x).sum()) or 1.0
+        above = float((x - self.upper).max())
+        if least < 0.0 or above > 0.0:
+            return super().infeasibility(x)
+        missed = []
+        if self.lines:
+            missed.append(abs(float(self.problem.y @ x) - self.total * (self.lines == 1)))
         if self.lines == 2:
-            worst = max(worst, abs(float(self.problem.y @ x)) / mass)
-        if self.lines == 2:
-            size = max(float(np.abs(x).sum()), self.total)
-            worst = max(worst, abs(float(x.sum()) - self.total) / size)
-        return worst
+            missed.append(abs(float(x.sum()) - self.total))
+        share = max(missed, default=0.0) / max(mass, self.total)
+        return share if share <= self.n * EPS else super().infeasibility(x)
 
     def line_multipliers(self, multipliers: Array) -> Array:
         if self.lines < 2:

@@ -20,12 +20,16 @@ from indefinite_opt.quadratic.structures.structure import Curvature
 Basis = tuple[Problem, Declaration, Values, Values, object]
 
 
+ROUNDING = 1e-12
+"""Largest `primal_residual` of which no more is printed."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """The measurements that determine a claim."""
 
     primal: float
-    """Largest constraint violation."""
+    """How far a feasible point is, or the largest constraint violation."""
     consistent: bool
     """Whether any given multipliers have the right signs and satisfy the first-order conditions."""
     closed: bool
@@ -66,7 +70,10 @@ class Certificate:
     objective : float
         In the declared sense.
     primal_residual : float
-        Largest constraint violation, relative to the size of the terms of the constraint.
+        How far the nearest point is that is proved to satisfy all constraints: the largest move of
+        a variable, beside the largest entry of the variable as declared and its range. inf if no
+        such point is proved. In programs without such points it is the largest violation of a
+        constraint beside its terms.
     stationarity : float
         Violation of the first-order conditions, in the natural unit of the gradient.
     complementarity : float
@@ -98,6 +105,9 @@ class Certificate:
         The reasons for the claim, as sentences.
     multipliers : dict of str to array
         The multipliers that were checked, given or recovered.
+    missed, moved, change : float
+        The largest violation of a constraint, the largest move to the point that satisfies all of
+        them, and by how much its objective is larger; nan where they are not known.
     basis : tuple, optional
         Problem, formulation, values, multipliers and witness, from which `save` makes the proof.
 
@@ -126,6 +136,9 @@ class Certificate:
     basis: Basis | None = field(default=None, repr=False)
     atol: float = 0.0
     zero_range: float = 0.0
+    missed: float = math.nan
+    moved: float = math.nan
+    change: float = math.nan
 
     def save(self, path: str | Path) -> Path:
         """Write the proof of the bound to a JSON file that can be checked independently.
@@ -183,12 +196,20 @@ class Certificate:
         rows = [("objective", f"{self.objective + 0.0:.10g}")]  # no -0
         if np.isfinite(self.bound):
             rows += [("bound", f"{self.bound:.10g}"), (self.gap_kind, self._gap)]
-        rows.append(("constraints", f"{self.primal_residual:.2e}"))
+        rows.append(("constraints", f"{self.primal_residual:.2e}{self._repair}"))
         rows.append(("stationarity", f"{self.stationarity:.2e}"))
         rows.append(("complementarity", f"{self.complementarity:.2e}"))
         if np.isfinite(self.curvature):
             rows.append(("curvature", f"{self.curvature:.2e}"))
         return rows
+
+    @property
+    def _repair(self) -> str:
+        """What the point misses, and what it costs to satisfy all constraints."""
+        parts = {"missed by": self.missed, "moved by": self.moved, "objective by": self.change}
+        known = [f"{words} {size:.2e}" for words, size in parts.items() if np.isfinite(size)]
+        is_rounding = self.primal_residual <= ROUNDING
+        return "" if is_rounding or not known else f" ({', '.join(known)})"
 
     @property
     def _gap(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
+from indefinite_opt.quadratic.matrices.sparse import largest_in_rows
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
@@ -52,6 +53,10 @@ _BASIS_TOLERANCE = 1e-9
 """Tolerance of HiGHS, whose last basis is then optimal up to rounding."""
 
 _MAX_ITER = 200
+
+_FAR = 1e10
+"""Times the least size of a right-hand side from which on others are far away: beside them
+solvers may see nothing else."""
 
 Mask = NDArray[np.bool_]
 
@@ -106,10 +111,7 @@ def convex_solution(
     for tolerance, work in _ATTEMPTS if P.nnz else _ATTEMPTS[:1]:
         began = clock()
         try:
-            if P.nnz:
-                found = _by_clarabel(P, q, body, tolerance, seconds)
-            else:
-                found = _by_highs(P, q, body, seconds)
+            found = _by_solver(P, q, body, tolerance, seconds)
         except TimeLimitReached:
             if last is None:
                 raise
@@ -149,6 +151,49 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     count = max(int(highs.getInfo().simplex_iteration_count), 0)
     reduced, face = q + body.columns @ rows, Active(~basic | body.are_equations, low, high)
     return ConvexSolution(x, rows, reduced, "highs", words, count, face if low.size else None)
+
+
+def _by_solver(
+    P: Any, q: Array, body: Polyhedron, tolerance: float, seconds: float
+) -> ConvexSolution | None:
+    """The solution of Clarabel, or without curvature of HiGHS."""
+    if P.nnz:
+
+        def solved(rows: Polyhedron) -> ConvexSolution | None:
+            return _by_clarabel(P, q, rows, tolerance, seconds)
+
+        return solved(body) or _without_far_rows(body, solved)
+
+    # Vertices on rows that are far away are so, too, and their objective is rounded.
+    def found(rows: Polyhedron) -> ConvexSolution | None:
+        return _by_highs(P, q, rows, seconds)
+
+    return _without_far_rows(body, found) or found(body)
+
+
+def _without_far_rows(
+    body: Polyhedron, solved: Callable[[Polyhedron], ConvexSolution | None]
+) -> ConvexSolution | None:
+    """The solution without inequalities that are far away, if it satisfies these as well."""
+    largest = largest_in_rows(body.rows)
+    sizes = np.divide(np.abs(body.rhs), largest, out=np.zeros(body.rhs.size), where=largest > 0.0)
+    least = float(np.min(sizes, where=sizes > 0.0, initial=np.inf))
+    far = ~body.are_equations & (body.rhs > 0.0) & (sizes > _FAR * least)
+    if not far.any():
+        return None
+    G, A = body.given_rows
+    kept = np.flatnonzero(~far)
+    near = kept[kept < body.h.size]
+    found = solved(Polyhedron(G[near], body.h[near], A, body.b, body.lower, body.upper))
+    if found is None or np.any((body.rows @ found.x > body.rhs)[far]):
+        return None
+    multipliers, face = np.zeros(body.rhs.size), found.face
+    multipliers[kept] = found.multipliers
+    if face is not None:
+        held = np.zeros(body.rhs.size, dtype=bool)
+        held[kept] = face.rows
+        face = face._replace(rows=held)
+    return found._replace(multipliers=multipliers, face=face)
 
 
 def _by_clarabel(

@@ -16,6 +16,12 @@ from indefinite_opt.quadratic.program.standard_form import StandardForm
 _SPARSE_SHARE = 0.1
 """Share of entries that are not zero below which a system is factorised as a sparse one."""
 
+_WIDE = 1e9
+"""Ratio of ends from which on their median may say nothing, as where most of them mean no limit."""
+
+_LARGEST = 2.0**1023
+"""The largest unit: those of rows of denormal numbers would overflow."""
+
 _NEGLIGIBLE = 2.0**-10
 """Share of the largest entries below which others do not say in which units a program is: in good
 units most entries of a program differ by a factor of 2⁴ or so."""
@@ -142,7 +148,8 @@ class Equilibrated:
         self.column, self.row = np.ones(q.size), np.ones(len(rows))
         if not natural:
             self.column, self.row = units_of(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
-        self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
+        # The larger factor first: denormal numbers are not exact multiples of small ones.
+        self.R = np.ascontiguousarray(rows * self.row[:, None] * self.column)
         # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
         empty = ~np.any(rows, axis=1)
         self.row[empty] = 1.0 / power_near(np.where(np.isfinite(high), np.abs(high), 1.0)[empty])
@@ -151,7 +158,7 @@ class Equilibrated:
         for ends in ((self.row * high)[~empty], body.lower / self.column, body.upper / self.column):
             sizes = np.abs(ends[np.isfinite(ends) & (ends != 0.0)])
             if sizes.size and not natural:
-                length = float(power_near(np.median(sizes)))
+                length = float(power_near(np.array(_typical(sizes, P, q, self.column))))
                 break
         self.column *= length
         self.row /= length
@@ -202,6 +209,15 @@ class Equilibrated:
     def write(self, x: Array) -> Array:
         """The point z that stands for x."""
         return x / self.column
+
+
+def _typical(sizes: Array, P: Array, q: Array, column: Array) -> float:
+    """The median of some ends or, if they differ widely, the one nearest to where F is least."""
+    curved, linear = np.abs(P) * column * column[:, None], np.abs(q) * column
+    if sizes.max() <= _WIDE * sizes.min() or not (curved.any() and linear.any()):
+        return float(np.median(sizes))
+    step = np.log(np.median(linear[linear > 0.0])) - np.log(np.median(curved[curved > 0.0]))
+    return float(sizes[np.argmin(np.abs(np.log(sizes) - step))])
 
 
 def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Array]:
@@ -256,7 +272,9 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
     entries = np.abs(linear.data) * column[linear.col]
     heights = np.zeros(m)
     np.maximum.at(heights, linear.row, entries)
-    return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+    with np.errstate(over="ignore"):
+        units = power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+    return column, np.minimum(units, _LARGEST)
 
 
 def _essential(P: Matrix) -> Any:

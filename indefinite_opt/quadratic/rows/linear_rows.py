@@ -230,7 +230,7 @@ class LinearRows:
         units = np.concatenate([scaled.row[place], 1.0 / scaled.column, 1.0 / scaled.column])
         largest = np.max(np.abs(scaled.R), axis=1, initial=0.0)
         if np.any(ends == -np.inf):
-            return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
+            return _unproved()  # an end overflows in these units
 
         def proved(weights: Array) -> InfeasibleProblem | None:
             y = np.zeros(m)

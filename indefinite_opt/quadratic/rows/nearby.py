@@ -10,12 +10,19 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, one_thread, power_near
+from indefinite_opt.foundation import (
+    EPS,
+    Array,
+    TimeLimitReached,
+    one_thread,
+    power_near,
+    seconds_left,
+)
 from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, stacked
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
@@ -47,6 +54,12 @@ _INNER_SHARE = 1e-10
 _FAR_SHARE = 1e-6
 """Most by which it is moved to satisfy rows, beside the typical entry."""
 
+_FARTHEST = 1e-2
+"""Most that the nearest point is sought at, in units of `reach`: certificates look no farther."""
+
+_ROOM = 2.0**-10
+"""Share of the least move by which points may move farther, so that there are points inside."""
+
 _ACTIVE_SHARE = 1e-11
 """Share of its terms up to which a row counts as one that a point is at."""
 
@@ -69,6 +82,23 @@ class Nearby(NamedTuple):
 
     x: Array  # (n,)
     radius: Array  # (n,), zeros where x itself is such a point
+    exactly: bool = True
+    """Whether right-hand sides are those that were given, and not others up to their rounding."""
+
+    def moved(self, start: Array) -> Array:
+        """The most by which each entry of some such point differs from another point, (n,)."""
+        return np.abs(self.x - start) + self.radius
+
+    def share(self, start: Array, reach: Array) -> float:
+        """The largest of these differences in units of `reach`; inf where that is 0.
+
+        >>> Nearby(np.array([1.0, 2.0]), np.zeros(2)).share(np.array([1.0, 3.0]), np.ones(2) * 4.0)
+        0.25
+        """
+        moved = self.moved(start)
+        away = moved > 0.0
+        with np.errstate(divide="ignore"):
+            return float(np.max(moved[away] / reach[away], initial=0.0))
 
 
 class Sides(NamedTuple):
@@ -132,7 +162,7 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
         found = found or _corrected(sides, x, (ends, over), equations, over.size, at_bounds)
     if found is None:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            inner = _inner(sides, x, over, sides.violated(over, ends))
+            inner = _inner(sides, x, _distances(sides, x, over, sides.violated(over, ends)))
         if inner is not None:
             ends, over = sides.missed(inner)
             held = sides.violated(over, ends)
@@ -162,7 +192,7 @@ def _corrected(
         found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x, most)
         if found is None:
             return None
-        near, radius = found
+        near, radius = found.x, found.radius
         if not np.isfinite(near + radius).all():
             return None
         below, above = near - radius < sides.lower, near + radius > sides.upper
@@ -221,7 +251,7 @@ def _solved(
         )
         if found is None:
             return None
-        near[members], radius[members] = found
+        near[members], radius[members] = found.x, found.radius
     changed = (near != x) | (radius > 0.0)
     for held, members in reversed(alone):
         own = rows.chosen(held)
@@ -381,38 +411,121 @@ def enclosed(
         return 3.0 * size if np.all(off @ size <= 0.4 * size) else None
 
 
-def _inner(sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_]) -> Array | None:
-    """A point near x away from as many active bounds and inequalities as any, if there is one.
+def _distances(sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_]) -> Array:
+    """How far a point may be moved away from active constraints, entry by entry.
 
-    It is x + ρ∘d with -1 ≤ d ≤ 1 for distances ρ that are small beside x, or ten times as far as
-    the residuals `over` of violated rows ask for. The linear program has the largest sum of slacks,
-    each of which is at most 1.
+    These distances are small beside x, or ten times as far as the residuals `over` of violated rows
+    ask for.
     """
-    from scipy import sparse
-
-    size, equal = np.abs(x), sides.low == sides.high
+    size, missed = np.abs(x), violated | (sides.low == sides.high)
     typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
-    missed = violated | equal
     largest = sides.rows.largest(np.ones(x.size))
     needed = np.abs(over[missed]) / np.where(largest > 0.0, largest, 1.0)[missed]
     far = min(10.0 * float(needed.max(initial=0.0)), _FAR_SHARE * typical)
-    reach = np.maximum(_INNER_SHARE * np.maximum(size, typical), far)
+    return np.maximum(_INNER_SHARE * np.maximum(size, typical), far)
+
+
+@one_thread()
+def nearest_point(sides: Sides, x: Array, reach: Array) -> Nearby | None:
+    """A point of the set for which max |z_j - x_j|/reach_j is least, but for a share of 2⁻¹⁰.
+
+    One linear program finds that number, and another one the point within it that is inside as many
+    bounds and inequalities as any. None where it is larger than 10⁻², or no point is proved.
+
+    >>> ends = np.ones(1), np.ones(1), np.zeros(3), np.ones(3)
+    >>> rows = Entries.of(np.ones((1, 3)))
+    >>> x, reach = np.array([1.0, 0.0, -4e-8]), np.ones(3)
+    >>> found = nearest_point(Sides(rows, *ends), x, reach)
+    >>> float(found.x[2]), f"{found.share(x, reach):.2g}"
+    (0.0, '4e-08')
+    """
+    if not np.isfinite(x).all() or not np.isfinite(reach).all():
+        return None
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        try:
+            share = _least_share(sides, x, reach)
+            if share is None:
+                return None
+            reach = max(share * (1.0 + _ROOM), _INNER_SHARE) * reach
+            inner = _inner(sides, x, reach)
+        except TimeLimitReached:
+            return None
+    if inner is None:
+        return None
+    ends, over = sides.missed(inner)
+    return _corrected(sides, inner, (ends, over), sides.violated(over, ends), over.size)
+
+
+def alone(sides: Sides, x: Array, reach: Array) -> float:
+    """The least max |z_j - x_j|/reach_j of points z that satisfy one row or bound, for any of them.
+
+    No point of the set is nearer. It is inf where entries without reach miss a constraint.
+    """
+    outside = np.maximum(np.maximum(sides.lower - x, x - sides.upper), 0.0)
+    ends, over = sides.missed(x)
+    missed = np.concatenate([outside, np.where(sides.violated(over, ends), np.abs(over), 0.0)])
+    able = np.concatenate([reach, sides.rows.sizes(reach)])
+    with np.errstate(divide="ignore"):
+        return float(np.max(missed[missed > 0.0] / able[missed > 0.0], initial=0.0))
+
+
+def _least_share(sides: Sides, x: Array, reach: Array) -> float | None:
+    """The least max |z_j - x_j|/reach_j of points of the set, by HiGHS; None above `_FARTHEST`."""
+    from scipy import sparse
+
+    unit = alone(sides, x, reach)  # a unit in which the answer is 1 or somewhat more
+    if not 0.0 < unit <= _FARTHEST:
+        return 0.0 if unit == 0.0 else None
+    scaled, low, high, lower, upper = _about(sides, x, unit * reach)
+    n, eye = x.size, sparse.eye_array(x.size, format="csr")
+    share = sparse.csr_array(np.ones((n, 1)))
+    blocks = [[scaled, None], [eye, share], [eye, -share]]
+    free = np.full(n, np.inf)
+    form = StandardForm(
+        1, np.append(np.zeros(n), 1.0), np.append(lower, 0.0), np.append(upper, _FARTHEST / unit),
+        np.concatenate([low, np.zeros(n), -free]), np.concatenate([high, free, np.zeros(n)]),
+        sparse.block_array(blocks, format="csr"),
+    )  # fmt: skip
+    numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix.data)
+    if any(np.isnan(part).any() for part in numbers):
+        return None  # denormal numbers
+    found = solved_by_highs(form, 1e-9, seconds_left())
+    return None if found is None else unit * float(found[0][-1])
+
+
+def _about(sides: Sides, x: Array, reach: Array) -> tuple[Any, Array, Array, Array, Array]:
+    """Rows and ends of d in x + reach∘d, sparse, each row in units of what d of size 1 changes."""
+    from scipy import sparse
+
     height = sides.rows.sizes(reach)
     used = np.flatnonzero(height > 0.0)
     own = sides.rows.chosen(used)
     data = own.value * reach[own.member] / height[used][own.place]
     scaled = sparse.csr_array((data, (own.place, own.member)), shape=(used.size, x.size))
-    eye = sparse.eye_array(x.size, format="csr")
     low, high = (
         -exact_residuals(own, x, np.where(np.isinf(end), 0.0, end)[used])
         for end in (sides.low, sides.high)
     )
     low, high = low / height[used], high / height[used]
     low[np.isinf(sides.low[used])], high[np.isinf(sides.high[used])] = -np.inf, np.inf
+    still, reach = reach == 0.0, np.where(reach > 0.0, reach, 1.0)
+    lower, upper = (np.where(still, 0.0, (end - x) / reach) for end in (sides.lower, sides.upper))
+    return scaled, low, high, lower, upper
+
+
+def _inner(sides: Sides, x: Array, reach: Array) -> Array | None:
+    """A point near x away from as many active bounds and inequalities as any, if there is one.
+
+    It is x + reach∘d with -1 ≤ d ≤ 1. The linear program has the largest sum of slacks, each of
+    which is at most 1.
+    """
+    from scipy import sparse
+
+    scaled, low, high, lower, upper = _about(sides, x, reach)
+    eye = sparse.eye_array(x.size, format="csr")
     # Bounds are rows as well, each with a slack.
     rows, slack = [], []
-    lower, upper = (sides.lower - x) / reach, (sides.upper - x) / reach
-    free = ~equal[used]
+    free = low < high
     for sign, normals, end, able in (
         (1.0, scaled, high, free), (-1.0, scaled, -low, free),
         (1.0, eye, upper, lower < upper), (-1.0, eye, -lower, lower < upper),
@@ -433,7 +546,7 @@ def _inner(sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_]) -> 
     numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix.data)
     if any(np.isnan(part).any() for part in numbers):
         return None  # denormal numbers
-    solution = solved_by_highs(form)
+    solution = solved_by_highs(form, seconds=seconds_left())
     if solution is None:
         return None
     return np.clip(x + reach * solution[0][:n], sides.lower, sides.upper)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     EPS,
     LEAST,
@@ -40,6 +41,10 @@ from indefinite_opt.quadratic.structures.structure import (
     Optimality,
     Point,
 )
+
+_LEAST_ROW = 1e-307
+"""Least size of the largest entry of a row that is not zero: below it numbers of double precision
+lose digits, and multipliers overflow."""
 
 _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
@@ -179,7 +184,20 @@ class PolyhedralQP(Polyhedron, QP):
         return None if near is None else near.x
 
     def refuse_without_optimum(self) -> None:
-        """Find a feasible point, or raise `InfeasibleProblem`."""
+        """Find a feasible point, or raise `InfeasibleProblem`.
+
+        Rows of denormal numbers are refused by a `ProblemError`.
+        """
+        largest = largest_in_rows(self.rows)
+        small = np.flatnonzero((largest > 0.0) & (largest < _LEAST_ROW))
+        if small.size:
+            k, count = int(small[0]), self.h.size
+            row = self.names.inequality(k) if k < count else self.names.equality(k - count)
+            raise ProblemError(
+                row, f"zeros, or an entry of at least {_LEAST_ROW:g} in size",
+                f"entries of at most {largest[k]:.3g}",
+                "Multiply the row and its right-hand side by a power of two.",
+            )  # fmt: skip
         _ = self.point
 
     @property
@@ -470,6 +488,12 @@ class PolyhedralQP(Polyhedron, QP):
                 f"No bound is proved, as rounding counts without end: {self.endless}; give it "
                 "lower and upper bounds."
             ]
+        near = self.near(point.x)
+        if near is not None and not near.exactly:
+            words.append(
+                "No point nearby is proved to satisfy all rows exactly: they hold up to 1e-12 of "
+                "their right-hand sides or entries, as in files whose numbers are rounded."
+            )
         return words + list(self.notes if claim >= Claim.STATIONARY else ())
 
     # ------------------------------------------------------------------ other forms

@@ -15,7 +15,7 @@ from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated, ScaledRows, balancing_units
 from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
-from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
+from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _MAX_INFEASIBILITY = 1e-9
@@ -28,6 +28,10 @@ the entries of its row."""
 
 _SAME_SHARE = 1e-12
 """Share by which sums of rows may differ whose entries are then compared without rounding."""
+
+_CLOSE = 1e-9
+"""Share of the sizes of entries up to which a point that satisfies all constraints is near enough,
+whether or not others are nearer: certificates have larger tolerances."""
 
 _MAX_PASSES = 100
 """Most passes of interval arithmetic over all rows; along a chain of rows each goes on by one."""
@@ -75,7 +79,6 @@ class Polyhedron(ScaledRows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
 
     _last_near: tuple[Array, Nearby | None] | None = None
-    _last_infeasibility: tuple[Array, float] | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -98,20 +101,36 @@ class Polyhedron(ScaledRows):
         return np.concatenate([opposite_rows(self), np.flatnonzero(self.are_equations)])
 
     def infeasibility(self, x: Array) -> float:
-        """Largest violation of a constraint, relative to the constraint's own size.
+        """How far a point `near` x is that is proved to satisfy all constraints.
 
-        That is max(|rhs|, |row·x|) for a row and |bound| for a bound. Where terms cancel it may be
-        far below the terms of the row, up to whose rounding x satisfies it. So if a point `near` x
-        is proved to satisfy all constraints, the result is the `discrepancy` instead or, if that is
-        larger, how far this point is, beside each variable or its range. Claims are about the
-        objective of that point as well.
+        That is the largest |x′_j - x_j|, each in units of `reach`, and 0 only if x itself satisfies
+        all constraints exactly; inf where no such point is proved.
         """
-        known = self._last_infeasibility
-        if known is None or not np.array_equal(known[0], x):
-            known = self._last_infeasibility = x.copy(), self._infeasibility(x)
-        return known[1]
+        near = self.near(x)
+        return np.inf if near is None else near.share(x, self.reach(x))
 
-    def _infeasibility(self, x: Array) -> float:
+    def reach(self, x: Array) -> Array:
+        """The sizes of the entries beside which moves of x count, (n,).
+
+        It is the smaller of the largest entry and the range between finite bounds. A variable that
+        is fixed has no range; it counts like an equation. At 0 no move is small.
+        """
+        width = self.upper - self.lower
+        return np.minimum(self.sizes_of(x), np.where(width > 0.0, width, np.inf))
+
+    def sizes_of(self, x: Array) -> Array:
+        """The largest entry of the declared variable that each entry belongs to, (n,)."""
+        return np.full(self.n, np.max(np.abs(x), initial=0.0))
+
+    def repair(self, x: Array) -> tuple[float, float]:
+        outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
+        _, missed, _ = self.sides(x)
+        near = self.near(x)
+        moved = np.inf if near is None else float(np.max(near.moved(x), initial=0.0))
+        return max(float(np.max(part, initial=0.0)) for part in (outside, missed)), moved
+
+    def missed_share(self, x: Array) -> float:
+        """The largest violation, of a row beside max(|rhs|, |row·x|), of a bound beside itself."""
         beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
         over, missed, terms = self.sides(x)
         missed = missed + (self.n + 2.0) * EPS * terms
@@ -121,32 +140,36 @@ class Polyhedron(ScaledRows):
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(missed == 0.0, 0.0, missed / sizes)
         # What is no number, as after an overflow, satisfies nothing.
-        own = float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
-        near = None if own <= self._rounding else self.near(x)
-        if near is None:
-            return own
-        size = np.abs(x)
-        typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
-        unit = np.maximum(size, np.minimum(self.upper - self.lower, typical))
-        away = np.abs(near.x - x)
-        moved = away[away > 0.0] / unit[away > 0.0]
-        return min(own, max(self.discrepancy(x), float(moved.max(initial=0.0))))
+        return float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
 
     def near(self, x: Array) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
 
-        Rows hold exactly or, where data are rounded so that no point satisfies all of them exactly,
-        up to rounding beside their right-hand sides.
+        Rows hold exactly or, where data are rounded so that no such point is found, up to rounding
+        of their right-hand sides. Where the first one that is found is not `_CLOSE`, it is the
+        nearest one in units of `reach`.
         """
         known = self._last_near
         if known is not None and known[1] is not None and np.array_equal(known[1].x, x):
             return known[1]  # what was proved about a point nearby is known about that point
         if known is None or not np.array_equal(known[0], x):
-            found = nearby_point(self._exact_sides, x)
-            if found is None and self.has_rows:
-                found = nearby_point(self._rounded_sides, x)
-            known = self._last_near = x.copy(), found
+            known = self._last_near = x.copy(), self._near(x)
         return known[1]
+
+    def _near(self, x: Array) -> Nearby | None:
+        found = nearby_point(self._exact_sides, x)
+        if found is None and self.has_rows:
+            found = nearby_point(self._rounded_sides, x)
+            found = None if found is None else found._replace(exactly=False)
+        if not self.has_rows or not np.isfinite(x).all():
+            return found
+        reach = self.reach(x)
+        share = np.inf if found is None else found.share(x, reach)
+        if share > _CLOSE:
+            nearest = nearest_point(self._exact_sides, x, reach)
+            if nearest is not None and nearest.share(x, reach) < share:
+                return nearest
+        return found
 
     @property
     def _exact_sides(self) -> Sides:
@@ -155,10 +178,12 @@ class Polyhedron(ScaledRows):
 
     @cached_property
     def _rounded_sides(self) -> Sides:
-        """ScaledRows and bounds where right-hand sides may be wrong by rounding, beside all ends.
+        """Rows and bounds where right-hand sides may be wrong by `_MAX_RESIDUE`.
 
-        Where a program was simplified in floating-point numbers, as those in many files, exact
-        numbers satisfy dependent equations only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.
+        That is beside themselves or, as far as it is rounding beside all ends, beside the entries
+        of their rows. Where a program was simplified in floating-point numbers, as those in many
+        files, exact numbers satisfy dependent equations only so far, and x ≥ 0 may contradict
+        Σx_j = -10⁻¹⁵.
         """
         rhs, largest = self.rhs, largest_in_rows(self.rows)
         with np.errstate(over="ignore"):
@@ -167,7 +192,7 @@ class Polyhedron(ScaledRows):
         residue = min(
             64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), _MAX_RESIDUE
         )
-        width = self._rounding * np.abs(rhs) + residue * largest
+        width = _MAX_RESIDUE * np.abs(rhs) + residue * largest
         exact = self._exact_sides
         return exact._replace(low=exact.low - width, high=exact.high + width)
 
@@ -282,7 +307,7 @@ class Polyhedron(ScaledRows):
         may hide what the other shows, and a point counts only if one `near` it is proved. A
         conflict is sought last: it may be one of rounding, which `near` admits.
         """
-        units = [self._natural, self._equilibrated] if self.has_rows else []
+        units = [self._natural, self.equilibrated_rows] if self.has_rows else []
         found = [self._corrected(np.zeros(self.n))]
         for scaled in units:
             if (near := self.near(found[-1])) is not None:
@@ -293,8 +318,8 @@ class Polyhedron(ScaledRows):
                     found.append(self.project(scaled.read(vertex)))
         if (near := self.near(found[-1])) is not None:
             return near.x
-        best = min(found, key=self.infeasibility)
-        least = self.infeasibility(best)
+        best = min(found, key=self.missed_share)
+        least = self.missed_share(best)
         if least <= _MAX_RESIDUE:
             return best
         errors = [LinearRows(scaled).conflict(scaled.write(best)) for scaled in units]
@@ -310,7 +335,8 @@ class Polyhedron(ScaledRows):
         return self.point
 
     @cached_property
-    def _equilibrated(self) -> Equilibrated:
+    def equilibrated_rows(self) -> Equilibrated:
+        """Rows and bounds in units in which their entries are near 1, whatever the objective is."""
         return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
 
     @property
@@ -329,7 +355,7 @@ class Polyhedron(ScaledRows):
         missing = np.isinf(low) | np.isinf(high)
         if missing.any() and self.has_rows and not self.is_disjoint:
             # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
-            scaled = self._equilibrated
+            scaled = self.equilibrated_rows
             least, most = (scaled.read(end) for end in LinearRows(scaled).ranges(missing))
             low, high = np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)
         return low, high

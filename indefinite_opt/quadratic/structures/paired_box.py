@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,13 +82,38 @@ class PairedBox(VectorProgram):
         return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
 
     def infeasibility(self, x: Array) -> float:
-        """Largest violation of a constraint, relative to the size of x."""
-        size = float(np.max(np.abs(x), initial=0.0)) or 1.0
-        outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
-        rows = self.A
-        scale = np.maximum(np.abs(rows) @ np.abs(x), np.abs(self.b))
-        off = np.abs(rows @ x - self.b) / np.where(scale > 0.0, scale, 1.0)
-        return max(float(np.max(outside, initial=0.0)) / size, float(np.max(off, initial=0.0)))
+        """The least t for which moves of at most t·reach lead to where all constraints hold.
+
+        The reach of a variable is the smaller of the largest one and its range, if it has one. A
+        constraint may be missed by the rounding of its terms where bounds leave no move for that.
+        """
+        size, lower, upper = float(np.max(np.abs(x), initial=0.0)), self.lower, self.upper
+        inside = np.clip(x, lower, upper)
+        outside, width = np.abs(x - inside), np.broadcast_to(upper - lower, x.shape)
+        reach = np.minimum(size, np.where(width > 0.0, width, np.inf))
+        away = outside > 0.0
+        with np.errstate(divide="ignore"):
+            worst = float(np.max(outside[away] / reach[away], initial=0.0))
+        for g, total in enumerate(self.totals.tolist()):
+            i = self.group == g
+            terms = self.signs[i] * inside[i]
+            missing, mass = total - math.fsum(terms.tolist()), max(np.abs(terms).sum(), abs(total))
+            rising = self.signs[i] * missing > 0.0
+            room = np.where(rising, (upper - inside)[i], (inside - lower)[i])
+            needed, most = abs(missing), float(room.sum())
+            if most < needed <= most + self.n * EPS * mass:
+                needed = most
+            worst = max(worst, _least_share(needed, outside[i], room, reach[i]))
+        return worst
+
+    def repair(self, x: Array) -> tuple[float, float]:
+        missed = [float(np.max(part, initial=0.0)) for part in (self.lower - x, x - self.upper)]
+        for g, total in enumerate(self.totals.tolist()):
+            i = self.group == g
+            missed.append(abs(float(self.signs[i] @ x[i]) - total))
+        is_rounding = self.infeasibility(x) <= self.n * EPS  # as in `feasible_near`
+        moved = 0.0 if is_rounding else float(np.max(np.abs(self.project(x) - x), initial=0.0))
+        return max(missed), moved
 
     def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
@@ -210,6 +236,26 @@ class PairedBox(VectorProgram):
         ends = (np.where(free, end, x) for end in (self.lower, self.upper))
         moved = self._between(x, *ends)
         return moved if self.infeasibility(moved) <= self.n * EPS else self.project(x)
+
+
+def _least_share(needed: float, start: Array, room: Array, reach: Array) -> float:
+    """The least t with Σ min(max(t·reach - start, 0), room) ≥ needed; inf if there is none."""
+    if needed == 0.0:
+        return 0.0
+    able = (reach > 0.0) & (room > 0.0)
+    start, room, reach = start[able], room[able], reach[able]
+    if not start.size or room.sum() < needed:
+        return np.inf
+    # The sum is piecewise linear in t: each entry begins to move at one t and ends at another.
+    at = np.concatenate([start / reach, (start + room) / reach])
+    slopes = np.concatenate([reach, np.where(np.isfinite(room), -reach, 0.0)])
+    order = np.argsort(at, kind="stable")
+    at, slope = at[order], np.cumsum(slopes[order])
+    finite = at < np.inf
+    at, slope = at[finite], slope[finite]
+    reached = np.concatenate([[0.0], np.cumsum(slope[:-1] * np.diff(at))])
+    k = max(int(np.searchsorted(reached, needed)) - 1, 0)
+    return float(at[k] + (needed - reached[k]) / slope[k]) if slope[k] > 0.0 else float(at[-1])
 
 
 def project_line(

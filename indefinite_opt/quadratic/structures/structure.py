@@ -199,7 +199,18 @@ class Structure(ABC, Generic[X]):
 
     @abstractmethod
     def infeasibility(self, x: X) -> float:
-        """Largest violation of a constraint, relative to the size of its terms."""
+        """How far a point that satisfies all constraints is, relative to the declared variables.
+
+        Where no such point is computed, it is the largest violation of a constraint, relative to
+        the size of its terms.
+        """
+
+    def repair(self, x: X) -> tuple[float, float]:
+        """The largest violation of a constraint, and the largest move to a point that has none.
+
+        Both are absolute, and nan where they are not known.
+        """
+        return np.nan, np.nan
 
     @abstractmethod
     def attained(self, point: Point[X], infeasibility: float) -> tuple[Point[X], float]:

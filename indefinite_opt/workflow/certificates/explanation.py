@@ -41,18 +41,21 @@ def _inconsistencies(found: Measurement) -> list[str]:
 def _violation(found: Measurement, values: Values) -> list[str]:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
     task, primal = found.measured.task, found.measured.primal
-    structure = task.structure
+    structure, x = task.structure, found.measured.point.x
     relative = f"relative violation {primal:.2e}"
-    worst = _worst(task, values) if task.problem.n <= 2000 and primal < np.inf else None
+    if isinstance(structure, PolyhedralQP):
+        relative = f"all constraints hold at a point that is {primal:.2e} away, beside x"
+        if np.isinf(primal):
+            relative = "no point nearby is proved to satisfy all constraints"
+    worst = _worst(task, values) if task.problem.n <= 2000 else None
     if worst is None:
         reasons = [f"A constraint is violated by {primal:.2e}, relative to its terms."]
     else:
         name, size = worst
         reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
-    near = found.measured.point.x
-    if isinstance(structure, PolyhedralQP) and structure.discrepancy(near) <= task.tol:
+    if isinstance(structure, PolyhedralQP) and structure.discrepancy(x) <= task.tol:
         reasons.append(
-            "That is small beside terms that cancel, but no point nearby is proved to "
+            "That is small beside terms that cancel, but no point within tol is proved to "
             "satisfy all constraints."
         )
     return reasons

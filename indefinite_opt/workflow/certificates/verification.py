@@ -209,6 +209,7 @@ def certify(
     found = measure(task, values, multipliers, given, witness, search)
     claim = claim_of(found.facts, tol)
     measured, multipliers = found.measured, dict(found.optimality.multipliers)
+    missed, moved = task.in_time((np.nan, np.nan), structure.repair, measured.point.x)
     return Certificate(
         claim=claim,
         objective=structure.declared(measured.point.value),
@@ -226,6 +227,9 @@ def certify(
         basis=(problem, formulation, values, multipliers, witness),
         atol=atol,
         zero_range=found.zero_range if claim is Claim.GLOBAL else 0.0,
+        missed=missed,
+        moved=moved,
+        change=structure.sense * (measured.near.value - measured.point.value),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, one_thread
 from indefinite_opt.quadratic.local.descent.descent import MAX_SINGLE_STEPS
 from indefinite_opt.quadratic.local.polyhedral.descent import (
@@ -166,9 +167,21 @@ class PolyhedralSearch(IteratedSearch):
         return itertools.repeat(self._random_vertex)
 
     def _random_vertex(self, generator: np.random.Generator) -> Array:
-        z = self.rows.random_vertex(generator)
+        try:
+            z = self.rows.random_vertex(generator)
+        except SolverFailed:  # HiGHS may see no point in units that are those of P
+            z = self._vertex_of_rows(generator)
         self._pool.append(z)
         return z
+
+    def _vertex_of_rows(self, generator: np.random.Generator) -> Array:
+        """A random vertex in the units of rows and bounds, or a feasible point."""
+        rows = self.qp.equilibrated_rows
+        try:
+            x = rows.read(LinearRows(rows, self.rows.remaining).random_vertex(generator))
+        except SolverFailed:
+            x = self.qp.start()
+        return self.scaled.write(x)
 
     def _asked(self) -> Status | None:
         """Why a descent should stop, or None."""
