@@ -44,6 +44,7 @@ from indefinite_opt.foundation.limits import (
     LONG,
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
+    afford,
     limited,
     seconds_left,
 )

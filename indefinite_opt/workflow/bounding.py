@@ -258,7 +258,7 @@ def bound(
             if not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             bracket = _dual_bracket(task, gap, atol)
-            if bracket.status is Status.INACCURATE and obstacle(task.structure) is None:
+            if bracket.status is Status.INACCURATE and not _obstacle_in_time(task):
                 search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
         if isinstance(search, GlobalSearch):
             with nullcontext() if cluster is None else connected(cluster) as search.client:
@@ -271,6 +271,15 @@ def bound(
     if bracket.problem.cvxpy_origin is not None:
         bracket.problem.cvxpy_origin.assign(bracket.values["x"])
     return bracket
+
+
+def _obstacle_in_time(task: Task[QP]) -> str | None:
+    """Why there is no branch and bound, which may be that time does not suffice to begin it."""
+    left = task.time_limit - task.elapsed
+    try:
+        return limited(task.structure.n, left, obstacle, task.structure)
+    except TimeLimitReached:
+        return "no time is left"
 
 
 def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bracket:

@@ -445,7 +445,10 @@ def _proved(
     structure, sense = task.structure, task.structure.sense
     if not isinstance(structure, QP) or convexity(structure, seconds) is not False:
         return solution, measured, None, ()
-    reason = obstacle(structure)
+    try:
+        reason = limited(structure.n, seconds, obstacle, structure)
+    except TimeLimitReached:
+        reason = "its rows and ranges were not examined in time"
     if reason is not None:
         return solution, measured, None, (f"It cannot be bracketed: {reason}.",)
     start = structure.from_values(solution.values)
