@@ -50,6 +50,9 @@ from indefinite_opt.workflow.solving import Options, solve_with
 _CONVEX_TOL = 1e-9
 """Largest tolerance with which a convex program is solved, since its bracket closes at once."""
 
+_CONVEX = "it is convex"
+"""Why there is no branch and bound of a program whose dual is a better bound."""
+
 METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
 
 
@@ -230,7 +233,7 @@ def bound(
         # The dual of a convex program proves more than boxes do, and ends that are far away do not
         # matter for it.
         own = structure.has_own_rows and method == "branch-and-bound"
-        reason = "it is convex" if own and structure.is_convex_everywhere else obstacle(structure)
+        reason = _CONVEX if own and structure.is_convex_everywhere else obstacle(structure)
         task = Task(
             problem=asked,
             formulation=chosen,
@@ -247,15 +250,15 @@ def bound(
         task, search = limited(chosen.structure_order(asked), limit, begun)
     except TimeLimitReached:
         raise SolverFailed(
-            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s was reached before "
-            "its rows and ranges had been examined"
+            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s leaves no time to "
+            "examine its rows and ranges; a longer one does"
         ) from None
     with shown(verbose):
         if verbose:
             threads = thread_count()
             LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
         if isinstance(search, str):
-            if not convexity(task.structure, limit - task.elapsed):
+            if search != _CONVEX and not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             bracket = _dual_bracket(task, gap, atol)
             if bracket.status is Status.INACCURATE and not _obstacle_in_time(task):

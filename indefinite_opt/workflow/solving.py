@@ -361,14 +361,14 @@ def _unprepared(task: Task[Any]) -> Solution:
     return Solution(
         values=values,
         status=Status.TIME_LIMIT,
-        message="the time limit was reached before the curvature of the program was known",
+        message="the time limit left no time to examine the curvature of the program",
     )
 
 
 def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
     return SolverFailed(
-        f"no point of {formulation} is known: the time limit of {seconds:.3g} s was reached "
-        "before what its solver needs, such as eigenvalues, had been computed"
+        f"no point of {formulation} is known: the time limit of {seconds:.3g} s leaves no time for "
+        "what its solver needs, such as eigenvalues or a feasible point; a longer one does"
     )
 
 
@@ -538,7 +538,7 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
             proved = task.in_time(np.inf, convex_gap, task, point, multipliers)
         if proved <= task.tol:
             gap = proved
-        elif convex and np.isfinite(structure.intervals).all():
+        elif convex and task.in_time(False, lambda: np.isfinite(structure.intervals).all()):
             gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
         elif convex:
             size = abs(point.value)

@@ -45,6 +45,9 @@ class Polyhedron(ScaledRows):
     _last_infeasibility: tuple[Array, float] | None = None
     _ranges: tuple[Array, Array] | None = None
     """The ranges, once all of them are known."""
+    _intervals: tuple[Array, Array] | None = None
+    _knows_intervals = False
+    """The intervals that are known, and whether no time limit has ended their passes."""
 
     @property
     def has_rows(self) -> bool:
@@ -302,7 +305,7 @@ class Polyhedron(ScaledRows):
         if self._ranges is not None:
             return self._ranges
         low, high = self.intervals
-        missing, late = np.isinf(low) | np.isinf(high), False
+        missing, late = np.isinf(low) | np.isinf(high), not self._knows_intervals
         if missing.any() and self.has_rows and not self.is_disjoint:
             if seconds_left() <= 0.0:
                 return low, high
@@ -329,13 +332,21 @@ class Polyhedron(ScaledRows):
     def _proved_ends(self) -> Proved:
         return {}
 
-    @cached_property
+    @property
     def intervals(self) -> tuple[Array, Array]:
-        """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
-        ends = self.lower, self.upper
-        if np.isfinite(ends).all():
+        """Ends from interval arithmetic on the rows, which may leave some of them infinite.
+
+        Passes for which no `seconds_left` are made by a later call.
+        """
+        ends = self._intervals or (self.lower, self.upper)
+        if self._knows_intervals:
             return ends
-        return tightened(self.rows, self.rhs, self.are_equations, ends, _MAX_PASSES)
+        if np.isfinite(ends).all():
+            self._knows_intervals = True
+        elif seconds_left() > 0.0:
+            ends = tightened(self.rows, self.rhs, self.are_equations, ends, _MAX_PASSES)
+            self._intervals, self._knows_intervals = ends, seconds_left() > 0.0
+        return ends
 
     @property
     def widths(self) -> Array:
