@@ -76,7 +76,10 @@ class Gram(ABC):
 
     def repeated(self, times: int) -> Gram:
         """The matrix of as many copies of all points, (times·n, times·n)."""
-        return DenseGram(np.tile(self.matrix, (times, times)), self.extremes)
+        whole = np.empty((times, self.n, times, self.n))
+        whole[:] = self.matrix[:, None, :]
+        order = times * self.n
+        return DenseGram(whole.reshape(order, order), self.extremes)
 
     @property
     @abstractmethod

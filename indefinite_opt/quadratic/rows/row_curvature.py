@@ -105,7 +105,8 @@ class RowCurvature:
         others = np.diff(P.indptr) - (least != 0.0)
         if not others.any():
             return least, error
-        count, part = connected_components(P, directed=False)
+        whole = P.nnz == self.n**2
+        count, part = (1, np.zeros(self.n, int)) if whole else connected_components(P, False)
         order = np.argsort(part, kind="stable")
         for members in np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1]):
             if members.size > 1:
