@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation import afford, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
     QP,
@@ -26,6 +27,9 @@ from indefinite_opt.solvers.linear.simplex import LinearModels, iterations_of, r
 MIN_QUADRATIC_ITERATIONS = 10_000
 QUADRATIC_ITERATIONS_PER_VARIABLE = 100
 """Most iterations on a quadratic program: this many, plus these for each variable."""
+
+PER_ENTRY = 4000.0
+"""Operations that take as long as passing an entry of a Hessian."""
 
 REGULARIZATION = 1e-12
 """Added to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
@@ -63,7 +67,10 @@ class HighsSession(Session[_Program]):
         if task.structure.is_linear:
             return self._linear(task)
         found = None if task.max_iter is not None else solution_of_rows(task, self.solver.name)
-        return found or or_feasible(task, "HiGHS", lambda: self._quadratic(task))
+        left = task.time_limit - task.elapsed
+        return found or or_feasible(
+            task, "HiGHS", lambda: limited(task.structure.n, left, self._quadratic, task)
+        )
 
     def _linear(self, task: Task[Any]) -> Solution:
         program, models = task.structure, self._models
@@ -75,6 +82,7 @@ class HighsSession(Session[_Program]):
 
     def _quadratic(self, task: Task[Any]) -> Solution:
         qp: QP = task.structure
+        afford(PER_ENTRY * qp.n**2)
         highs = highs_model(qp.standard_form(convexified=True))
         limit = task.max_iter
         if limit is None:
