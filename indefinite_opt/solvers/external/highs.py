@@ -69,7 +69,7 @@ class HighsSession(Session[_Program]):
         found = None if task.max_iter is not None else solution_of_rows(task, self.solver.name)
         left = task.time_limit - task.elapsed
         return found or or_feasible(
-            task, "HiGHS", lambda: limited(task.structure.n, left, self._quadratic, task)
+            task, "HiGHS", lambda: limited(task.problem.n, left, self._quadratic, task)
         )
 
     def _linear(self, task: Task[Any]) -> Solution:
