@@ -22,14 +22,11 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.solvers.external.conic import solution_of_rows
 from indefinite_opt.solvers.external.cvxpy_backend import moved, or_feasible
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.simplex import LinearModels, iterations_of, run_highs
+from indefinite_opt.solvers.linear.simplex import PER_ENTRY, LinearModels, iterations_of, run_highs
 
 MIN_QUADRATIC_ITERATIONS = 10_000
 QUADRATIC_ITERATIONS_PER_VARIABLE = 100
 """Most iterations on a quadratic program: this many, plus these for each variable."""
-
-PER_ENTRY = 4000.0
-"""Operations that take as long as passing an entry of a Hessian."""
 
 REGULARIZATION = 1e-12
 """Added to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
