@@ -46,6 +46,7 @@ from indefinite_opt.foundation.limits import (
     LONG,
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
+    afford,
     limited,
     seconds_left,
 )

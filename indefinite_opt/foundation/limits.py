@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -18,6 +19,9 @@ at the clock."""
 SECONDS_BEYOND_LIMIT = 0.5
 """Seconds after a time limit in which a point is still measured, so that it is not lost."""
 
+OPERATIONS_PER_SECOND = 2e10
+"""Operations on numbers in a second that LAPACK makes on one thread, as an order of magnitude."""
+
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
@@ -29,8 +33,9 @@ class TimeLimitReached(Exception):
 def limited(order: int, seconds: float, function: Callable[..., T], *arguments: Any) -> T:
     """The result of function(*arguments), work of O(n³) for an order n, if it begins in time.
 
-    A call that has begun is not abandoned: a time limit may be exceeded by one of them. Calls of an
-    order below `LONG` are always made.
+    A call that has begun is not abandoned: a time limit may be exceeded by one of them, unless it
+    asks for `seconds_left` or `afford` itself. Calls of an order below `LONG` are always made, and
+    have `SECONDS_BEYOND_LIMIT` at least.
 
     >>> limited(10, 0.0, sum, [1, 2])
     3
@@ -38,15 +43,15 @@ def limited(order: int, seconds: float, function: Callable[..., T], *arguments: 
     Traceback (most recent call last):
     indefinite_opt.foundation.limits.TimeLimitReached: no time is left for sum
     """
-    if order < LONG:
-        return function(*arguments)
-    if seconds <= 0.0:
+    short = order < LONG
+    if seconds <= 0.0 and not short:
         whole = getattr(function, "func", function)  # of functools.partial
         name = getattr(whole, "__name__", type(whole).__name__)
         raise TimeLimitReached(f"no time is left for {name}")
-    token = _DEADLINE.set(min(_DEADLINE.get(), clock() + seconds))
+    least = SECONDS_BEYOND_LIMIT if short else 0.0
+    token = _DEADLINE.set(min(_DEADLINE.get(), clock() + max(seconds, least)))
     try:
-        with one_thread():
+        with nullcontext() if short else one_thread():
             return function(*arguments)
     finally:
         _DEADLINE.reset(token)
@@ -54,4 +59,20 @@ def limited(order: int, seconds: float, function: Callable[..., T], *arguments: 
 
 def seconds_left() -> float:
     """Seconds that the call inside `limited` has, for solvers that obey a limit; may be inf."""
-    return _DEADLINE.get() - clock()
+    deadline = _DEADLINE.get()
+    return deadline - clock() if deadline < float("inf") else deadline
+
+
+def afford(operations: float) -> None:
+    """Raise `TimeLimitReached` if so many operations are too many for the call inside `limited`.
+
+    They are if they take longer than `seconds_left`, and longer than `SECONDS_BEYOND_LIMIT`. This
+    is for a factorisation, which looks at no clock: it does not begin if it cannot end in time.
+
+    >>> limited(10, 60.0, afford, 1e9)
+    >>> limited(10, 60.0, afford, 1e15)
+    Traceback (most recent call last):
+    indefinite_opt.foundation.limits.TimeLimitReached: 1e+15 operations do not end in time
+    """
+    if operations > OPERATIONS_PER_SECOND * max(seconds_left(), SECONDS_BEYOND_LIMIT):
+        raise TimeLimitReached(f"{operations:.0e} operations do not end in time")

@@ -50,6 +50,9 @@ from indefinite_opt.workflow.solving import Options, solve_with
 _CONVEX_TOL = 1e-9
 """Largest tolerance with which a convex program is solved, since its bracket closes at once."""
 
+_CONVEX = "it is convex"
+"""Why there is no branch and bound of a program whose dual is a better bound."""
+
 METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
 
 
@@ -238,7 +241,7 @@ def bound(
         convex = own and (
             structure.is_convex_everywhere or (structure.is_convex and not structure.is_bounded)
         )
-        reason = "it is convex" if convex else obstacle(structure)
+        reason = _CONVEX if convex else obstacle(structure)
         task = Task(
             problem=asked,
             formulation=chosen,
@@ -255,18 +258,18 @@ def bound(
         task, search = limited(chosen.structure_order(asked), limit, begun)
     except TimeLimitReached:
         raise SolverFailed(
-            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s was reached before "
-            "its rows and ranges had been examined"
+            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s leaves no time to "
+            "examine its rows and ranges; a longer one does"
         ) from None
     with shown(verbose):
         if verbose:
             threads = thread_count()
             LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
         if isinstance(search, str):
-            if not convexity(task.structure, limit - task.elapsed):
+            if search != _CONVEX and not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             bracket = _dual_bracket(task, gap, atol)
-            if bracket.status is Status.INACCURATE and obstacle(task.structure) is None:
+            if bracket.status is Status.INACCURATE and not _obstacle_in_time(task):
                 search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
         if isinstance(search, GlobalSearch):
             with nullcontext() if cluster is None else connected(cluster) as search.client:
@@ -279,6 +282,15 @@ def bound(
     if bracket.problem.cvxpy_origin is not None:
         bracket.problem.cvxpy_origin.assign(bracket.values["x"])
     return bracket
+
+
+def _obstacle_in_time(task: Task[QP]) -> str | None:
+    """Why there is no branch and bound, which may be that time does not suffice to begin it."""
+    left = task.time_limit - task.elapsed
+    try:
+        return limited(task.structure.n, left, obstacle, task.structure)
+    except TimeLimitReached:
+        return "no time is left"
 
 
 def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bracket:

@@ -92,8 +92,9 @@ def solve(
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
         Seconds for the solver and the certificate together: when `certificate` is read, it has
-        those that the solver did not use. Either may exceed them by one factorisation. Each pair of
-        several classes has an equal part of the seconds that are left.
+        those that the solver did not use. Either may exceed them by half a second, and by what a
+        factorisation takes longer than estimated. Each pair of several classes has an equal part of
+        the seconds that are left.
     max_iter : int, optional
         Largest number of iterations, of each pair; by default the solver's own limit.
     start : array_like or mapping, optional
@@ -379,14 +380,14 @@ def _unprepared(task: Task[Any]) -> Solution:
     return Solution(
         values=values,
         status=Status.TIME_LIMIT,
-        message="the time limit was reached before the curvature of the program was known",
+        message="the time limit left no time to examine the curvature of the program",
     )
 
 
 def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
     return SolverFailed(
-        f"no point of {formulation} is known: the time limit of {seconds:.3g} s was reached "
-        "before what its solver needs, such as eigenvalues, had been computed"
+        f"no point of {formulation} is known: the time limit of {seconds:.3g} s leaves no time for "
+        "what its solver needs, such as eigenvalues or a feasible point; a longer one does"
     )
 
 
@@ -463,7 +464,10 @@ def _proved(
     structure, sense = task.structure, task.structure.sense
     if not isinstance(structure, QP) or convexity(structure, seconds) is not False:
         return solution, measured, None, ()
-    reason = obstacle(structure)
+    try:
+        reason = limited(structure.n, seconds, obstacle, structure)
+    except TimeLimitReached:
+        reason = "its rows and ranges were not examined in time"
     if reason is not None:
         return solution, measured, None, (f"It cannot be bracketed: {reason}.",)
     start = structure.from_values(solution.values)
@@ -554,7 +558,7 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
             proved = task.in_time(np.inf, convex_gap, task, point, multipliers)
         if proved <= task.tol:
             gap = proved
-        elif convex and np.isfinite(structure.intervals).all():
+        elif convex and task.in_time(False, lambda: np.isfinite(structure.intervals).all()):
             gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
         elif convex:
             unit = task.unit(point)

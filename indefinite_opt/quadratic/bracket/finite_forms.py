@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
-from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.foundation import EPS, Array, TimeLimitReached, cached_property, seconds_left
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.local.descent.descent import Descent
@@ -167,8 +167,10 @@ class _Slacks(FiniteForm):
     def obstacle(cls, qp: PolyhedralQP) -> str | None:
         if qp.optimal_ranges is not None:
             return None
+        if not qp.knows_ranges:
+            raise TimeLimitReached(qp.endless)
         scaled = qp.equilibrated
-        error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
+        error = falling_ray(scaled, LinearRows(scaled, seconds_left), np.random.default_rng(0))
         if error is not None:
             raise error
         return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"

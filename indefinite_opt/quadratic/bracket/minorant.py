@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import EPS, Array, afford
 from indefinite_opt.quadratic.bracket.scaled_box import (
     TINY,
     Bound,
@@ -163,6 +163,7 @@ class Multipliers:
 
         With N the negative part of the curvature, N + diag(Σ_j |N_ij|) is positive semidefinite.
         """
+        afford(4.0 * scaled.m**3)
         values, vectors = np.linalg.eigh(scaled.across(scaled.curvature))
         low = vectors[:, values < 0.0]
         negative = (low * values[values < 0.0]) @ low.T
@@ -315,6 +316,7 @@ def _without_products(scaled: ScaledBox, terms: Terms) -> tuple[float, Array, Ar
 def _least_eigenvalue(curvature: Array) -> float:
     if is_diagonal(curvature):
         return float(np.diagonal(curvature).min())
+    afford(4.0 / 3.0 * len(curvature) ** 3)
     return float(np.linalg.eigvalsh(curvature)[0])
 
 

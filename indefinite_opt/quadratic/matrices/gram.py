@@ -79,7 +79,10 @@ class Gram(ABC):
 
     def repeated(self, times: int) -> Gram:
         """The matrix of as many copies of all points, (times·n, times·n)."""
-        gram = DenseGram(np.tile(self.matrix, (times, times)), self.extremes)
+        whole = np.empty((times, self.n, times, self.n))
+        whole[:] = self.matrix[:, None, :]
+        order = times * self.n
+        gram = DenseGram(whole.reshape(order, order), self.extremes)
         gram.came_as = self.came_as
         return gram
 

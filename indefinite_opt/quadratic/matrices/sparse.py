@@ -21,10 +21,17 @@ MAX_ENTRIES = 25_000_000
 
 
 def as_sparse(matrix: Matrix) -> Any:
-    """The matrix by its entries that are not zero, row by row."""
+    """The matrix by its entries that are not zero, row by row; without zeros nothing is copied."""
     from scipy import sparse
 
-    return matrix if is_sparse(matrix) else sparse.csr_array(matrix)
+    if is_sparse(matrix):
+        return matrix
+    m, n = matrix.shape
+    if np.count_nonzero(matrix) < m * n:
+        return sparse.csr_array(matrix)
+    members = np.tile(np.arange(n, dtype=np.int32), m)
+    starts = np.arange(m + 1, dtype=np.int32) * n
+    return sparse.csr_array((np.ravel(matrix), members, starts), shape=(m, n))
 
 
 def as_dense(argument: str, matrix: Matrix) -> Array:

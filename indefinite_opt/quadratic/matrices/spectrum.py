@@ -18,6 +18,7 @@ from indefinite_opt.foundation import (
     EPS,
     LEAST,
     Array,
+    afford,
     cached_property,
     checks,
     is_sparse,
@@ -360,6 +361,8 @@ def eigendecomposition(
 
     order = K.shape[0]
     checks.whole("leading", leading, most=order, optional=True)
+    if leading is None or leading > order // 2:
+        afford(4.0 * order**3)
     if order >= _LOGGED_ORDER:
         which = "the eigenvalues" if leading is None else f"{leading} eigenvalues"
         _LOGGER.info("computing %s of a matrix of order %d", which, order)
@@ -392,6 +395,7 @@ def negative_direction(
     norm = norm_bound(K) if norm is None else norm
     if norm == 0.0:
         return None
+    afford(len(K) ** 3 / 3.0)
     tolerance = convexity_tolerance(K, norm)
     shifted = K.copy().T  # by columns, as LAPACK reads it
     if orthogonal_to is not None:
@@ -420,6 +424,7 @@ def least_eigenvalue(matrix: Array, shift: float) -> float:
     2.0
     """
     order = len(matrix)
+    afford(order**3 / 3.0)
     if order >= _MIN_INVERTED_ORDER:
         from scipy.linalg import blas
         from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
@@ -440,6 +445,7 @@ def least_eigenvalue(matrix: Array, shift: float) -> float:
                     inverse, k=1, which="LA", tol=1e-6, v0=start, return_eigenvectors=False
                 )[0]
                 return shift + 1.0 / float(largest)
+    afford(4.0 / 3.0 * order**3)
     return float(np.linalg.eigvalsh(matrix)[0])
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, clock
 from indefinite_opt.quadratic.matrices.sparse import largest_in_rows
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
@@ -57,6 +57,9 @@ _MAX_ITER = 200
 _FAR = 1e10
 """Times the least size of a right-hand side from which on others are far away: beside them
 solvers may see nothing else."""
+
+_SETUP, _LEAST_ITERATIONS = 8000.0, 8
+"""Operations by which Clarabel sets up an entry, and factorisations that a solution takes."""
 
 Mask = NDArray[np.bool_]
 
@@ -202,6 +205,9 @@ def _by_clarabel(
     import clarabel
     from scipy import sparse
 
+    # It looks at no clock before the first factorisation has ended.
+    entries, work = 0.5 * P.nnz + body.rows.nnz, _factorisation(P, body.rows)
+    afford(_SETUP * entries + _LEAST_ITERATIONS * work)
     low, high = np.flatnonzero(np.isfinite(body.lower)), np.flatnonzero(np.isfinite(body.upper))
     m, k, n = body.h.size, body.b.size, body.n
     order = np.concatenate([np.arange(m, m + k), np.arange(m)])  # equations come first
@@ -239,6 +245,12 @@ def _by_clarabel(
     return ConvexSolution(
         x, multipliers, reduced, "clarabel", str(found.status), int(found.iterations)
     )
+
+
+def _factorisation(P: Any, rows: Any) -> float:
+    """Operations of a factorisation of (P Rᵀ; R D) without fill, all of them where P is dense."""
+    lengths, widths = np.diff(P.indptr).astype(float), np.diff(rows.indptr).astype(float)
+    return float(lengths @ lengths / 3.0 + np.minimum(widths**2, P.nnz).sum())
 
 
 class _Faces:

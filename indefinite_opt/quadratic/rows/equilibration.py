@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, cached_property, power_near
+from indefinite_opt.foundation import Array, afford, cached_property, power_near
 from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, as_dense, as_sparse, stacked
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -21,6 +21,9 @@ _WIDE = 1e9
 
 _LARGEST = 2.0**1023
 """The largest unit: those of rows of denormal numbers would overflow."""
+
+_SWEEPS = 6
+"""Fits of the units, which change little after three or four."""
 
 _NEGLIGIBLE = 2.0**-10
 """Share of the largest entries below which others do not say in which units a program is: in good
@@ -255,7 +258,9 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
         shape=(count, n + m + 3),
     )  # fmt: skip
     fit = np.zeros(n + m + 3)
-    for sweep in range(6):  # the units change little after three or four
+    if count >= _SPARSE_SHARE * fit.size**2:
+        afford(_SWEEPS * (2.0 / 3.0 * fit.size**3))
+    for sweep in range(_SWEEPS):
         # In good units the entries of one program differ by a factor of 2⁴ or so.
         off = np.abs(logs + terms @ fit) / 4.0 if sweep else np.ones(count)
         weights = 1.0 / np.maximum(1.0, off)

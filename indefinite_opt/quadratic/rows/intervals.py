@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, seconds_left
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
@@ -21,7 +21,7 @@ def tightened(
 
     A row bounds each of its variables as far as all others are bounded. Only infinite ends become
     finite or, with `finite`, all ends tighter. All rows are used at once, in so many passes, or
-    until no end changes from infinite to finite.
+    until no end changes from infinite to finite, or none but the first without `seconds_left`.
 
     >>> from scipy import sparse
     >>> rows, x = sparse.csr_array([[1.0, 2.0]]), np.zeros(2)
@@ -37,7 +37,9 @@ def tightened(
     at, member, a, right = (np.concatenate(parts) for parts in zip(*whole, strict=True))
     at[place.size :] += rhs.size
     upwards = a > 0.0
-    for _ in range(passes):
+    for made in range(passes):
+        if made and seconds_left() <= 0.0:
+            break
         least = a * np.where(upwards, low[member], high[member])
         unknown = np.isinf(least)
         least[unknown] = 0.0

@@ -27,6 +27,10 @@ _FAR = 1e4
 conflict is sought."""
 
 
+Proved = dict[tuple[int, int], tuple[float, Array] | None]
+"""What `LinearRows.ranges` knows of the lower (0) and the upper (1) end of each variable."""
+
+
 class LinearRows:
     """The polyhedron row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper in one HiGHS model.
 
@@ -38,7 +42,7 @@ class LinearRows:
     def __init__(
         self, scaled: Equilibrated, remaining: Callable[[], float] = lambda: np.inf
     ) -> None:
-        self.scaled, self.remaining = scaled, remaining
+        self.scaled, self.remaining, self.late = scaled, remaining, False
         self.n = scaled.q.size
         form = scaled.form
         low = np.minimum(form.lower, form.upper)
@@ -82,8 +86,14 @@ class LinearRows:
         answer = self._minimise(cost)
         return None if answer is None else answer[0]
 
-    def ranges(self, wanted: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def ranges(
+        self, wanted: NDArray[np.bool_], proved: Proved | None = None
+    ) -> tuple[Array, Array]:
         """The least and the largest value of the variables `wanted`; others keep their bounds.
+
+        Linear programs whose answers are in `proved` are not solved again. Others are solved and
+        added while seconds are `remaining`; if these end before, `late` is set, and ends that need
+        more are infinite.
 
         They are proved by weak duality, rounding included, and infinite where nothing is proved.
         With multipliers y_i of the linear program of variable i, |z_i| ≤ c_i + Σ_j Δ_ij |z_j|,
@@ -94,29 +104,42 @@ class LinearRows:
         scaled, n = self.scaled, self.n
         ends = np.array([scaled.lower, -scaled.upper])
         open_ = np.isinf(ends).any(axis=0)
+        asked = np.argwhere((wanted | np.isinf(ends)).T).tolist()
+        proved = {} if proved is None else proved
+        try:
+            for i, k in asked:
+                if (i, k) not in proved:
+                    proved[i, k] = self._least_or_most(i, k, open_)
+        except TimeLimitReached:
+            self.late = True
         # Lower bounds c of z and of -z, and Δ.
         least, left = np.full((2, n), -np.inf), np.zeros((2, n, n))
         unbounded = np.zeros(n, dtype=bool)
-        for i in np.flatnonzero(wanted | open_).tolist():
-            for k, side in enumerate((1.0, -1.0)):
-                if wanted[i] or np.isinf(ends[k, i]):
-                    cost = np.zeros(n)
-                    cost[i] = side
-                    try:
-                        answer = self._minimise(cost)
-                    except SolverFailed:  # the end is unknown, and stays infinite
-                        answer = None
-                    if answer is None:
-                        unbounded[i] = True
-                    else:
-                        least[k, i], left[k, i] = self._weak_duality(cost, answer[1], open_)
+        for i, k in asked:
+            found = proved.get((i, k))
+            if found is None:
+                unbounded[i] = True
+            else:
+                least[k, i], left[k, i] = found
         known = np.array([least, ends, -ends])
-        proved = np.max(-known, axis=(0, 1), where=np.isfinite(known), initial=0.0)
-        sizes = _sizes(proved, left.max(axis=0), open_ & ~unbounded)
+        largest = np.max(-known, axis=(0, 1), where=np.isfinite(known), initial=0.0)
+        sizes = _sizes(largest, left.max(axis=0), open_ & ~unbounded)
         with np.errstate(invalid="ignore"):
             spent = np.where(left == 0.0, 0.0, left * sizes).sum(axis=2)
         lower, upper = np.maximum(ends, least - spent * (1.0 + n * EPS)) * [[1.0], [-1.0]]
         return lower, upper
+
+    def _least_or_most(
+        self, i: int, k: int, open_: NDArray[np.bool_]
+    ) -> tuple[float, Array] | None:
+        """`_weak_duality` for the least z_i, or for the least -z_i; None if nothing is proved."""
+        cost = np.zeros(self.n)
+        cost[i] = -1.0 if k else 1.0
+        try:
+            answer = self._minimise(cost)
+        except SolverFailed:  # the end is unknown, and stays infinite
+            return None
+        return None if answer is None else self._weak_duality(cost, answer[1], open_)
 
     def _weak_duality(
         self, cost: Array, duals: Array, open_: NDArray[np.bool_]

@@ -7,11 +7,14 @@ import contextlib
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.foundation import EPS, Array, Values, afford, seconds_left
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import balancing_units
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
+
+_REFLECTION = 40.0
+"""Operations of scipy's `nnls` by which one multiplier more changes an entry."""
 
 
 def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
@@ -72,6 +75,7 @@ def _least(
     for _ in range(50):  # two to five are usual, and one or two pivots for each multiplier
         best, share = v, 1.0
         if counted.any():
+            afford(_REFLECTION * np.count_nonzero(counted) * float(v.size) ** 2)
             with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
                 best, _ = nnls(columns[counted], target[counted], maxiter=30 * v.size)
         while np.linalg.norm(wrong(v + share * (best - v))) >= missed:
@@ -110,7 +114,7 @@ def strict(
         np.repeat([1.0, np.inf], [k, k + m]), (-gradient - slack * free)[kept],
         (-gradient + slack * free)[kept], np.hstack([normals, normals, body.A.T])[kept],
     )  # fmt: skip
-    solution = solved_by_highs(form)
+    solution = solved_by_highs(form, seconds=seconds_left())
     if solution is None:
         return None
     small, rest, y = np.split(solution[0], [k, 2 * k])

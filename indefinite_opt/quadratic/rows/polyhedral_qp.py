@@ -271,6 +271,8 @@ class PolyhedralQP(Polyhedron, QP):
     def endless(self) -> str:
         """Part of a sentence that names the first variable without a finite range."""
         k = int(np.argmin(np.isfinite(self.ranges).all(axis=0)))
+        if not self.knows_ranges:
+            return f"no finite range of {self.names.variable(k)} was known in time"
         return f"neither bounds nor rows give {self.names.variable(k)} a finite range"
 
     @cached_property

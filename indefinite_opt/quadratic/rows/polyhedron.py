@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
-from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.foundation import (
+    EPS,
+    Array,
+    TimeLimitReached,
+    afford,
+    cached_property,
+    seconds_left,
+)
 from indefinite_opt.quadratic.matrices.sparse import as_dense, largest_in_rows
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated, ScaledRows, balancing_units
 from indefinite_opt.quadratic.rows.intervals import tightened
-from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows, Proved
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
@@ -79,6 +87,11 @@ class Polyhedron(ScaledRows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
 
     _last_near: tuple[Array, Nearby | None] | None = None
+    _ranges: tuple[Array, Array] | None = None
+    """The ranges, once all of them are known."""
+    _intervals: tuple[Array, Array] | None = None
+    _knows_intervals = False
+    """The intervals that are known, and whether no time limit has ended their passes."""
 
     @property
     def has_rows(self) -> bool:
@@ -215,6 +228,8 @@ class Polyhedron(ScaledRows):
         if not self.has_rows:
             return worst
         _, missed, sizes = self.sides(x)
+        if not missed.any():
+            return worst
         # A row of variables near 0 has small terms, but these are rounded relative to others: by
         # 1e-16 of the largest one, which is then a violation of 1e-10 at most.
         units = self._units
@@ -267,6 +282,7 @@ class Polyhedron(ScaledRows):
                 break
             over = self.rows @ x - self.rhs
             held = np.flatnonzero(self.are_equations | (over > 0.0))
+            afford(4.0 * held.size**2 * self.n)
             rows = as_dense("rows", self.rows[held])
             x = np.clip(x + self._step(x, rows, over[held]), self.lower, self.upper)
         return x
@@ -296,7 +312,7 @@ class Polyhedron(ScaledRows):
             np.zeros(2 * self.n), np.concatenate([self.upper - x, x - self.lower]),
             np.where(equal, most, -np.inf), most, sparse.hstack([rows, -rows], format="csr"),
         )  # fmt: skip
-        solution = solved_by_highs(form)
+        solution = solved_by_highs(form, seconds=seconds_left())
         return x if solution is None else x + solution[0][: self.n] - solution[0][self.n :]
 
     @cached_property
@@ -307,22 +323,24 @@ class Polyhedron(ScaledRows):
         may hide what the other shows, and a point counts only if one `near` it is proved. A
         conflict is sought last: it may be one of rounding, which `near` admits.
         """
-        units = [self._natural, self.equilibrated_rows] if self.has_rows else []
         found = [self._corrected(np.zeros(self.n))]
-        for scaled in units:
-            if (near := self.near(found[-1])) is not None:
-                return near.x
-            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
-                vertex = LinearRows(scaled).vertex()
-                if vertex is not None:
-                    found.append(self.project(scaled.read(vertex)))
         if (near := self.near(found[-1])) is not None:
             return near.x
+        for scaled in self._in_units():
+            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
+                vertex = LinearRows(scaled, seconds_left).vertex()
+                if vertex is not None:
+                    found.append(self.project(scaled.read(vertex)))
+            if (near := self.near(found[-1])) is not None:
+                return near.x
         best = min(found, key=self.missed_share)
         least = self.missed_share(best)
         if least <= _MAX_RESIDUE:
             return best
-        errors = [LinearRows(scaled).conflict(scaled.write(best)) for scaled in units]
+        errors = [
+            LinearRows(scaled, seconds_left).conflict(scaled.write(best))
+            for scaled in self._in_units()
+        ]
         proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
         # A point that satisfies rows up to the rounding of their terms is where solvers may start.
         near_enough = least <= _MAX_INFEASIBILITY or self._is_rounding(best)
@@ -334,6 +352,12 @@ class Polyhedron(ScaledRows):
         """The `point`."""
         return self.point
 
+    def _in_units(self) -> Iterator[Equilibrated]:
+        """The rows in their own units and in those that equilibrate them, which take longer."""
+        if self.has_rows:
+            yield self._natural
+            yield self.equilibrated_rows
+
     @cached_property
     def equilibrated_rows(self) -> Equilibrated:
         """Rows and bounds in units in which their entries are near 1, whatever the objective is."""
@@ -343,38 +367,63 @@ class Polyhedron(ScaledRows):
     def _natural(self) -> Equilibrated:
         return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self, natural=True)
 
-    @cached_property
+    @property
     def ranges(self) -> tuple[Array, Array]:
         """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
 
         A row bounds each of its variables as far as the others are bounded, and equations without
         common variables bound none further. Where that does not suffice, HiGHS minimises and
         maximises the variable, and its multipliers prove the end. Ends that are finite are kept.
+
+        That is two linear programs for each such variable. Those for which a time limit leaves no
+        `seconds_left` are solved by a later call: until then their ends are infinite, and
+        `knows_ranges` is false.
         """
+        if self._ranges is not None:
+            return self._ranges
         low, high = self.intervals
-        missing = np.isinf(low) | np.isinf(high)
+        missing, late = np.isinf(low) | np.isinf(high), not self._knows_intervals
         if missing.any() and self.has_rows and not self.is_disjoint:
-            # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
-            scaled = self.equilibrated_rows
-            least, most = (scaled.read(end) for end in LinearRows(scaled).ranges(missing))
+            if seconds_left() <= 0.0:
+                return low, high
+            try:
+                # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
+                scaled = self.equilibrated_rows
+                rows = LinearRows(scaled, seconds_left)
+                ends = rows.ranges(missing, self._proved_ends)
+            except TimeLimitReached:
+                return low, high
+            late, (least, most) = rows.late, (scaled.read(end) for end in ends)
             low, high = np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)
+        if not late:
+            self._ranges = low, high
+            self.__dict__.pop("_proved_ends", None)
         return low, high
 
-    @cached_property
-    def intervals(self) -> tuple[Array, Array]:
-        """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
-        ends = self.lower, self.upper
-        if np.isfinite(ends).all():
-            return ends
-        return tightened(self.rows, self.rhs, self.are_equations, ends, _MAX_PASSES)
+    @property
+    def knows_ranges(self) -> bool:
+        """Whether no time limit has ended the search for `ranges`."""
+        return self._ranges is not None
 
     @cached_property
-    def widths(self) -> Array:
-        """The widths of the ranges, which rows may narrow below those of bounds; may be inf."""
-        low, high = tightened(
-            self.rows, self.rhs, self.are_equations, self.ranges, passes=3, finite=True
-        )
-        return np.maximum(high - low, 0.0)
+    def _proved_ends(self) -> Proved:
+        return {}
+
+    @property
+    def intervals(self) -> tuple[Array, Array]:
+        """Ends from interval arithmetic on the rows, which may leave some of them infinite.
+
+        Passes for which no `seconds_left` are made by a later call.
+        """
+        ends = self._intervals or (self.lower, self.upper)
+        if self._knows_intervals:
+            return ends
+        if np.isfinite(ends).all():
+            self._knows_intervals = True
+        elif seconds_left() > 0.0:
+            ends = tightened(self.rows, self.rhs, self.are_equations, ends, _MAX_PASSES)
+            self._intervals, self._knows_intervals = ends, seconds_left() > 0.0
+        return ends
 
     @property
     def is_bounded(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
+from indefinite_opt.foundation import EPS, Array, afford, cached_property, one_thread
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
 from indefinite_opt.quadratic.matrices.spectrum import (
     in_own_units,
@@ -107,7 +107,8 @@ class RowCurvature:
         others = np.diff(P.indptr) - (least != 0.0)
         if not others.any():
             return least, error
-        count, part = connected_components(P, directed=False)
+        whole = P.nnz == self.n**2
+        count, part = (1, np.zeros(self.n, int)) if whole else connected_components(P, False)
         order = np.argsort(part, kind="stable")
         for members in np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1]):
             if members.size > 1:
@@ -122,6 +123,7 @@ class RowCurvature:
             found = sparse_least_eigenvalue(block, zero)
             if found is not None:
                 return found
+        afford(4.0 / 3.0 * order**3)
         with one_thread():
             return float(np.linalg.eigvalsh(as_dense("P", block))[0]), zero
 
@@ -171,6 +173,7 @@ class RowCurvature:
         k = self._rows.shape[0]
         if self.is_convex_everywhere:
             return self._scaled, sparse.csr_array((self.n, k)), np.zeros(k)
+        afford(4.0 * k * k * self.n)
         A, P = self.A * self.unit, self._scaled.toarray()
         lengths = np.linalg.norm(A, axis=1)
         usable = (lengths > 1e-70) & (lengths < 1e70)
@@ -207,6 +210,7 @@ class RowCurvature:
         least: Array | float = self._least[0] - self._least[1]
         if not self.is_convex_everywhere and together.any():
             (M, L, W), A = self.folded, np.abs(self.A * self.unit)
+            afford(4.0 / 3.0 * self.n**3)
             across = np.abs(L) @ A
             S = abs(self._scaled) + across + across.T + (A.T * W) @ A
             with one_thread():
@@ -221,6 +225,8 @@ class RowCurvature:
         """
         if not kept.size:
             return np.inf, 0.0
+        # Of the rows all singular vectors, and of what they leave the eigenvalues.
+        afford(4.0 * len(rows) * kept.size**2 + 4.0 / 3.0 * kept.size**3)
         block, rows = in_own_units(self.dense[np.ix_(kept, kept)], rows[:, kept])
         basis = np.eye(kept.size)
         if rows.size:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, power_near
+from indefinite_opt.foundation import TimeLimitReached, afford, limited, power_near
 from indefinite_opt.modeling.compiler import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
@@ -37,6 +37,9 @@ from indefinite_opt.solvers.external.cvxpy_backend import (
 
 TOLERANCE_SHARE = 1e-2
 """Tolerance as a share of `tol`: the certificate is stricter."""
+
+_MODELLING = 3.0
+"""Operations that cvxpy and a conic solver take before a first iteration, as a multiple of n³."""
 
 
 class _Conic(Solver[Structure[Any]]):
@@ -96,7 +99,13 @@ class _Conic(Solver[Structure[Any]]):
         options = self.options(tolerance, task.max_iter)
         if np.isfinite(task.time_limit):
             options[self.time_limit] = task.remaining
-        return solve_convex(task, self.name.upper(), options, unit)
+
+        def attempt() -> Solution:
+            # A model is made and factorised once, dense, before the solver looks at its clock.
+            afford(_MODELLING * task.problem.n**3)
+            return solve_convex(task, self.name.upper(), options, unit)
+
+        return limited(task.problem.n, task.time_limit - task.elapsed, attempt)
 
 
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
@@ -153,7 +162,7 @@ class Clarabel(_Conic):
 
     def _solution(self, task: Task[Any]) -> Solution:
         found = None if task.max_iter is not None else solution_of_rows(task, self.name)
-        if isinstance(task.structure, PolyhedralQP) and task.structure.is_late:
+        if found is None and isinstance(task.structure, PolyhedralQP) and task.structure.is_late:
             raise TimeLimitReached
         return super()._solution(task) if found is None else found
 

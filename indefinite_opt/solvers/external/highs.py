@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation import afford, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
     QP,
@@ -21,7 +22,7 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.solvers.external.conic import solution_of_rows
 from indefinite_opt.solvers.external.cvxpy_backend import moved, or_feasible
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.simplex import LinearModels, iterations_of, run_highs
+from indefinite_opt.solvers.linear.simplex import PER_ENTRY, LinearModels, iterations_of, run_highs
 
 MIN_QUADRATIC_ITERATIONS = 10_000
 QUADRATIC_ITERATIONS_PER_VARIABLE = 100
@@ -63,7 +64,10 @@ class HighsSession(Session[_Program]):
         if task.structure.is_linear:
             return self._linear(task)
         found = None if task.max_iter is not None else solution_of_rows(task, self.solver.name)
-        return found or or_feasible(task, "HiGHS", lambda: self._quadratic(task))
+        left = task.time_limit - task.elapsed
+        return found or or_feasible(
+            task, "HiGHS", lambda: limited(task.problem.n, left, self._quadratic, task)
+        )
 
     def _linear(self, task: Task[Any]) -> Solution:
         program, models = task.structure, self._models
@@ -75,6 +79,7 @@ class HighsSession(Session[_Program]):
 
     def _quadratic(self, task: Task[Any]) -> Solution:
         qp: QP = task.structure
+        afford(PER_ENTRY * qp.n**2)
         highs = highs_model(qp.standard_form(convexified=True))
         limit = task.max_iter
         if limit is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import limited
+from indefinite_opt.foundation import afford, limited
 from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.external.cvxpy_backend import moved, or_feasible
 
@@ -26,6 +26,9 @@ bounded, but nearly degenerate ones look otherwise at the usual 1e-4."""
 
 MAX_ITER = 200_000
 """Iterations by default; each takes O(n²)."""
+
+FACTORISATION = 6.0
+"""Operations of LAPACK that take as long as its sparse factorisation of a dense matrix, over n³."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class OSQPSession(Session[QP]):
         import osqp
         from scipy import sparse
 
+        afford(FACTORISATION * qp.n**3)
         form = qp.standard_form(convexified=True)
         H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
         tolerance = TOLERANCE_SHARE * task.tol

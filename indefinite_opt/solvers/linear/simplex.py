@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.foundation import TimeLimitReached, afford, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
     Status,
@@ -28,6 +28,9 @@ MAX_TOLERANCE = 1e-7
 TOLERANCE_SHARE = 0.1
 """Feasibility tolerances as a share of `tol`, not above the default of HiGHS and not below the
 smallest that it accepts."""
+
+PER_ENTRY = 4000.0
+"""Operations that take as long as passing an entry of a matrix to HiGHS."""
 
 MAX_INTERIOR_ITERATIONS = 200
 """Most iterations of the interior-point method; 20 to 60 are usual."""
@@ -50,6 +53,12 @@ def iterations_of(highs: Any) -> int:
     info = highs.getInfo()
     counts = (info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count)
     return sum(max(int(count), 0) for count in counts)
+
+
+def _model(form: LinearForm) -> Any:
+    """The program as a model of HiGHS, which looks at no clock while it is made."""
+    afford(PER_ENTRY * form.matrix.size)
+    return highs_model(form.standard_form())
 
 
 class LinearModels:
@@ -99,7 +108,8 @@ class LinearModels:
     def _run(self, task: Task[Any], form: LinearForm, way: Way) -> Status:
         """Run HiGHS on a form in one way."""
         if form.is_natural not in self._models:
-            self._models[form.is_natural] = highs_model(form.standard_form())
+            left, order = task.time_limit - task.elapsed, form.cost.size
+            self._models[form.is_natural] = limited(order, left, _model, form)
         highs = self._models[form.is_natural]
         columns = np.arange(form.cost.size, dtype=np.int32)
         rows = np.arange(form.row_lower.size, dtype=np.int32)

@@ -151,7 +151,10 @@ class Measured:
                     proved_bound(qp, witness, lambda: task.time_limit - task.elapsed)
                 )
             return Searched(witness.boxes, self.point.value)
-        reason = obstacle(qp)
+        try:
+            reason = limited(qp.n, task.time_limit - task.elapsed, obstacle, qp)
+        except TimeLimitReached:
+            return Searched(0, self.point.value)
         if reason is not None:
             raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
         search = GlobalSearch(task, task.tol, start=self.point.x, atol=task.atol)

@@ -64,7 +64,7 @@ class MultiStart(Effort, Solver[QP]):
         try:
             return self._over_rows(task)
         except TimeLimitReached:
-            message = "the time limit was reached before the first descent could begin"
+            message = "the time limit left no time to begin the first descent"
             return Solution(task.start_values() or {}, Status.TIME_LIMIT, message=message)
 
     def _over_rows(self, task: Task[QP]) -> Solution:
