@@ -89,7 +89,7 @@ class LussBall(Formulation):
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z),
             subject_to=constraints,
             inner=Inner(K, ball, within),
-            theorem=lambda: structure,
+            theorem=partial(ProxyBall, problem, structure.slack, self.C),
             coef=z,
             offset="balance",
             change=partial(proxy_change, problem),

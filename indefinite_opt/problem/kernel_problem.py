@@ -818,9 +818,13 @@ def _of_distances(kernel: Any) -> TypeGuard[kernels.DistanceSubstitution]:
 
 
 def _own(array: Array, given: ArrayLike) -> Array:
-    """The array, in memory of its own if it is that of the caller."""
-    shared = isinstance(given, np.ndarray) and np.may_share_memory(array, given)
-    return array.copy() if shared else array
+    """The array, in memory of its own unless it was made of the given one, and read-only."""
+    own = array
+    if not isinstance(given, list | tuple):  # also a DataFrame may hold what its array is a view of
+        is_new = array.base is None and isinstance(given, np.ndarray) and array is not given
+        own = array if is_new else array.copy()
+    own.flags.writeable = False
+    return own
 
 
 def _columns(X: Any) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from indefinite_opt.quadratic import (
     write_document,
 )
 from indefinite_opt.workflow.arguments import as_problem
-from indefinite_opt.workflow.certificates import verify
+from indefinite_opt.workflow.certificates import certify, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -247,8 +247,10 @@ class Bracket:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
         if isinstance(self.proof, Certificate):
             given = self.values, self.proof.multipliers, self.proof.tol
+            if asked is self.problem and self.proof.basis is not None:
+                return certify(asked, self.proof.basis[1], *given, given=True).bound
             return verify(problem, None if own else formulation, *given).bound
-        qp = bracketable(formulation, asked)
+        qp = self.program if asked is self.problem else bracketable(formulation, asked)
         return qp.declared(proved_bound(qp, self.proof), -np.inf)
 
     def save(self, path: str | Path) -> Path:
@@ -299,7 +301,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
     lower, upper = sorted((proved, attained))
     return Bracket(
         problem=task.problem,
-        formulation=task.formulation,
+        formulation=task.formulation.current,
         name=task.problem.name,
         n=task.problem.n,
         lower=lower,

@@ -115,7 +115,8 @@ def _pairwise_result(
 def _result_on(
     problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
 ) -> Result:
-    structure = formulation.structure(problem)
+    settled = formulation.settled(problem)
+    structure = settled.structure(problem)
     parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
     for name in arrays:
         kind, _, variable = name.partition(" ")
@@ -152,7 +153,9 @@ def _result_on(
         optima=(),
         offset=None if facts["offset"] is None else float(facts["offset"]),
         bracket=None,
-        evidence=Evidence(multipliers or None, None, facts["tol"], float(facts["time_limit"])),
+        evidence=Evidence(
+            multipliers or None, None, facts["tol"], float(facts["time_limit"]), (), settled
+        ),
     )
     with np.errstate(over="ignore", invalid="ignore"):
         classifier = result.classifier

@@ -50,6 +50,8 @@ class Evidence:
     """Seconds that the solver has left for the certificate; inf without a limit."""
     remarks: tuple[str, ...] = ()
     """What would help to close the bracket, or why there is none; for claims below GLOBAL."""
+    formulation: Any = None
+    """The formulation with the model that was solved; see `Declaration.settled`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +119,21 @@ class Result:
     bracket: Bracket | None = field(repr=False)
     evidence: Evidence = field(repr=False)
 
+    @property
+    def _settled(self) -> Any:
+        return self.formulation if self.evidence.formulation is None else self.evidence.formulation
+
+    @property
+    def structure(self) -> Any:
+        """The program that was solved, as solvers read it."""
+        return self._settled.structure(self.problem)
+
     @cached_property
     def classifier(self) -> Classifier:
         """The classifier these values define; a quadratic program has none."""
         if not isinstance(self.formulation, Formulation):
             raise IncompatibleSolver("a quadratic program defines no classifier")
-        classifier = self.formulation.classifier(self.problem, self.values)
+        classifier = self._settled.classifier(self.problem, self.values)
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
@@ -247,7 +258,7 @@ class Result:
         """
         known = self.evidence
         found = certify(
-            self.problem, self.formulation, self.values, known.multipliers, known.tol,
+            self.problem, self._settled, self.values, known.multipliers, known.tol,
             witness=known.witness, time_limit=known.time_limit,
         )  # fmt: skip
         missing = () if found.claim is Claim.GLOBAL else known.remarks

@@ -155,7 +155,8 @@ def verify(
         isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
     ):
         return no_optimum(asked, chosen, values, lambda: limit - (clock() - began))
-    structure, notes = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT)), list[str]()
+    chosen, structure = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT))
+    notes = list[str]()
     values = named(structure, values)
     if isinstance(values, Mapping):
         values, notes = completed(structure, values)
@@ -202,7 +203,7 @@ def certify(
     solver may be nothing: then there is half a second for feasibility and residuals.
     """
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
-    structure = _set_up(problem, formulation, limit)
+    formulation, structure = _set_up(problem, formulation, limit)
     task = Task(problem, formulation, structure, tol=tol, time_limit=limit, began=began)
     found = measure(task, values, multipliers, given, witness, search, atol)
     claim = claim_of(found.facts, tol)
@@ -248,11 +249,17 @@ def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bo
     return [f"With tol {enough} the claim is {reached.name}."] if reached > claim else []
 
 
-def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Structure[Any]:
-    """The structure of a program, which may take an eigendecomposition."""
+def _set_up(
+    problem: Problem, formulation: Declaration, seconds: float
+) -> tuple[Declaration, Structure[Any]]:
+    """What is declared now, and its structure, which may take an eigendecomposition."""
+
+    def begun() -> tuple[Declaration, Structure[Any]]:
+        settled = formulation.settled(problem)
+        return settled, settled.structure(problem)
+
     try:
-        order = formulation.structure_order(problem)
-        return limited(order, seconds, formulation.structure, problem)
+        return limited(formulation.structure_order(problem), seconds, begun)
     except TimeLimitReached:
         raise SolverFailed(
             f"{formulation} was not verified: its program could not be set up within the "
