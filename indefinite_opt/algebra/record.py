@@ -65,10 +65,18 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """A digest of it without its objects, which is the same in every process."""
-        content = hashlib.sha256(repr(self._plain).encode())
+        """A digest of it without its objects, which is the same in every process.
+
+        Numbers count to nine digits, as another number of threads may round what a model computes
+        in another way.
+        """
+        content = hashlib.sha256(repr([*map(_nine_digits, self._plain)]).encode())
         for array in self._arrays:
             content.update(f"{array.dtype} {array.shape}".encode())
+            if array.dtype.kind == "f":
+                unit = float(np.max(np.abs(array), initial=0.0, where=np.isfinite(array))) or 1.0
+                content.update(f"{unit:.9g}".encode())
+                array = np.round(array / unit, 9) + 0.0
             content.update(np.ascontiguousarray(array).tobytes())
         return content.hexdigest()[:24]
 
@@ -169,6 +177,12 @@ class Record:
             self._write(part.value)
         else:
             self._write(part.attributes)
+
+
+def _nine_digits(part: Any) -> Any:
+    if isinstance(part, tuple):
+        return tuple(map(_nine_digits, part))
+    return f"{part:.9g}" if isinstance(part, float) else part
 
 
 def _same_array(one: Array, other: Array) -> bool:

@@ -286,6 +286,15 @@ class Formulation(Declaration):
         classes = OUTLIERS if self.task == "one class" else problem.classes
         return Classifier(coef, offset, classes, self.new_points, change, own, diagonal)
 
+    def told(self, problem: Any) -> str:
+        """A digest of what the model says of a problem, or the error with which it ends."""
+        try:
+            model = settled(self.model(problem).without_endless())
+            rest = model.offset, model.own, self.new_points
+            return f"{Record(model).digest} {' '.join(map(str, rest))}"
+        except Exception as error:  # a user's model may end with any; its cells say so, too
+            return f"{type(error).__name__}: {error}"
+
     def parameters(self) -> dict[str, str]:
         """The parameters as text, without those that are None and switches at their default.
 

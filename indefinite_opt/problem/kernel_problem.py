@@ -234,7 +234,10 @@ class KernelProblem(LabelledKernel):
         function = function.fitted(scaled(points))
         gram: Gram
         if cache_mb is None:
-            gram = DenseGram.of_own(function(scaled(points)))
+            K = function(scaled(points))
+            if any(map(callable, vars(function).values())):
+                K = K.copy()  # the function may return an array that it keeps
+            gram = DenseGram.of_own(K)
         else:
             gram = RowGram(scaled(points), function, cache_mb)
         theorem = kernels.definiteness(function, points.shape[1])
@@ -406,7 +409,7 @@ class KernelProblem(LabelledKernel):
         >>> problem.with_kernel("distance(form=gaussian, gamma=0.5)").origin
         'gaussian of distances, gamma=0.5'
         """
-        distances = checked_distances(D, symmetrize)
+        distances = _own(checked_distances(D, symmetrize), D)
         checks.positive("gamma", gamma, optional=True)
         checks.choice("form", form, kernels.FORMS)
         if gamma is None:
