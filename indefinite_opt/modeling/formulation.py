@@ -99,7 +99,9 @@ class Formulation(Declaration):
 
     A subclass defines `model`, and nothing else. What is printed, solved, certified and classified
     with follows from it: the structure for direct solvers is compiled from the model, and the
-    classifier is made of its `coef` and `offset`.
+    classifier is made of its `coef` and `offset`. Every solve, bracket and certificate of new
+    values calls `model`, so that what it reads, such as a `cvxpy.Parameter`, counts as it is then.
+    Fields that are arrays are copied.
 
     Attributes
     ----------
@@ -197,7 +199,7 @@ class Formulation(Declaration):
         return self._with(self._compiled(problem)._replace(structure=None))
 
     @property
-    def current(self) -> Self:
+    def unsettled(self) -> Self:
         return self._with(None) if self._read is not None or self._solved else self
 
     def _with(self, read: _Compiled | None) -> Self:
@@ -286,7 +288,7 @@ class Formulation(Declaration):
         classes = OUTLIERS if self.task == "one class" else problem.classes
         return Classifier(coef, offset, classes, self.new_points, change, own, diagonal)
 
-    def told(self, problem: Any) -> str:
+    def digest_of(self, problem: Any) -> str:
         """A digest of what the model says of a problem, or the error with which it ends."""
         try:
             model = settled(self.model(problem).without_endless())

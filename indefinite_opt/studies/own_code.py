@@ -92,7 +92,7 @@ def told_of(method: Any, data: Data) -> str:
     if method.task == problem.task == "classification" and problem.classes.size > 2:
         problem = next(iter(pair_problems(problem))).problem
     with one_thread():
-        return f"{code} {method.told(problem)}"
+        return f"{code} {method.digest_of(problem)}"
 
 
 def told_of_kernel(kernel: Any, data: Data) -> str:

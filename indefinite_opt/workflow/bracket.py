@@ -301,7 +301,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
     lower, upper = sorted((proved, attained))
     return Bracket(
         problem=task.problem,
-        formulation=task.formulation.current,
+        formulation=task.formulation.unsettled,
         name=task.problem.name,
         n=task.problem.n,
         lower=lower,

@@ -494,7 +494,7 @@ def _result(
         )
     return Result(
         problem=task.problem,
-        formulation=task.formulation.current,
+        formulation=task.formulation.unsettled,
         values=solution.values,
         multipliers=measured.multipliers,
         objective=measured.objective,

@@ -423,3 +423,21 @@ def test_columns_of_new_rows_are_found_by_the_names_of_training(kind: str) -> No
     assert result.predict(rows[list("dacb")]).tolist() == result.predict(pair(new, x)).tolist()
     with pytest.raises(iopt.errors.DataError, match="names of the rows, got e"):
         result.predict(rows.rename(columns={"a": "e"}))
+
+
+def test_nothing_that_a_caller_holds_is_part_of_a_problem() -> None:
+    K, D = np.eye(4), 1.0 - np.eye(4)
+    frame, kept, y = pd.DataFrame(np.eye(4)), np.eye(4), [1, -1, 1, -1]
+    problems = [
+        iopt.KernelProblem(K, y),
+        iopt.KernelProblem(frame, y),
+        iopt.KernelProblem.from_data(np.eye(4), y, lambda X, Z: kept),
+        iopt.KernelProblem.from_distances(D, y, "gaussian", gamma=1.0),
+    ]
+    before = [problem.K.copy() for problem in problems]
+    for array in (K, D, kept):
+        array[:] = 9.0
+    frame.iloc[:, :] = 9.0
+    problems.append(problems[3].with_kernel("distance(form=gaussian, gamma=1)"))
+    for problem, right in zip(problems, [*before, before[3]], strict=True):
+        assert np.array_equal(problem.K, right)

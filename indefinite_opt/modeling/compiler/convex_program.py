@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -203,6 +204,9 @@ def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
 
     program = ConvexProgram(model)
     objective, rows, _ = program._translated
+    for parameter in itertools.chain(*(part.parameters() for part in (objective, *rows.values()))):
+        if parameter.value is None:
+            raise NotCanonical(f"the parameter {parameter} without a value", "numbers")
     if any(map(_divides_by_zero, [objective, *rows.values()])):
         raise refused
     problem = cp.Problem(cp.Minimize(objective), list(rows.values()))

@@ -60,12 +60,12 @@ class Declaration(ABC):
     def settled(self, problem: Any) -> Self:
         """The same declaration, which says of a problem for ever what it says now.
 
-        It is what a result and its certificate are about. `current` says what is declared later.
+        It is what a result and its certificate are about. `unsettled` says what is declared later.
         """
         return self
 
     @property
-    def current(self) -> Self:
+    def unsettled(self) -> Self:
         """The declaration itself, where this one is `settled`."""
         return self
 
