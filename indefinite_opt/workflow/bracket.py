@@ -246,9 +246,10 @@ class Bracket:
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
         if isinstance(self.proof, Certificate):
+            basis = self.proof.basis
             given = self.values, self.proof.multipliers, self.proof.tol
-            if asked is self.problem and self.proof.basis is not None:
-                return certify(asked, self.proof.basis[1], *given, given=True).bound
+            if asked is self.problem and basis is not None:
+                return certify(asked, *basis[1:4], self.proof.tol, given=True).bound
             return verify(problem, None if own else formulation, *given).bound
         qp = self.program if asked is self.problem else bracketable(formulation, asked)
         return qp.declared(proved_bound(qp, self.proof), -np.inf)

@@ -52,6 +52,8 @@ class Evidence:
     """What would help to close the bracket, or why there is none; for claims below GLOBAL."""
     formulation: Any = None
     """The formulation with the model that was solved; see `Declaration.settled`."""
+    values: Values | None = None
+    """Copies of the values, which a caller may change in the result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,10 @@ class Result:
         return self.formulation if self.evidence.formulation is None else self.evidence.formulation
 
     @property
+    def _found(self) -> Values:
+        return self.values if self.evidence.values is None else self.evidence.values
+
+    @property
     def structure(self) -> Any:
         """The program that was solved, as solvers read it."""
         return self._settled.structure(self.problem)
@@ -133,7 +139,7 @@ class Result:
         """The classifier these values define; a quadratic program has none."""
         if not isinstance(self.formulation, Formulation):
             raise IncompatibleSolver("a quadratic program defines no classifier")
-        classifier = self._settled.classifier(self.problem, self.values)
+        classifier = self._settled.classifier(self.problem, self._found)
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
@@ -258,7 +264,7 @@ class Result:
         """
         known = self.evidence
         found = certify(
-            self.problem, self._settled, self.values, known.multipliers, known.tol,
+            self.problem, self._settled, self._found, known.multipliers, known.tol,
             witness=known.witness, time_limit=known.time_limit,
         )  # fmt: skip
         missing = () if found.claim is Claim.GLOBAL else known.remarks

@@ -510,14 +510,19 @@ def _result(
         offset=solution.offset,
         bracket=bracket,
         evidence=Evidence(
-            solution.multipliers or None,
+            _copied(solution.multipliers) or None,
             solution.witness,
             task.tol,
             max(task.remaining, prove),
             remarks,
             task.formulation,
+            _copied(solution.values),
         ),
     )
+
+
+def _copied(values: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: np.array(value) for name, value in values.items()}
 
 
 def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Measures:

@@ -222,8 +222,13 @@ def certify(
         tol=tol,
         reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
         multipliers=multipliers,
-        basis=(problem, formulation, values, multipliers, witness),
+        basis=(problem, formulation, _copied(values), _copied(multipliers), witness),
     )
+
+
+def _copied(values: Values) -> Values:
+    """Of arrays that a caller may write to later."""
+    return {name: np.array(value) for name, value in values.items()}
 
 
 def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bool) -> list[str]:
