@@ -13,6 +13,7 @@ Least squares
 """
 
 from indefinite_opt.algebra.atoms import (
+    HELD_BY_ONE,
     Constant,
     Constraint,
     Expression,
@@ -53,6 +54,7 @@ from indefinite_opt.algebra.operators import (
 )
 from indefinite_opt.algebra.printing import latex_expression, legend, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
+from indefinite_opt.algebra.record import Record, settled
 from indefinite_opt.algebra.sizes import term_sizes
 
 __all__ = [

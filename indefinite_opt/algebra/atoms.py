@@ -16,6 +16,7 @@ import functools
 import itertools
 import math
 import operator
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from indefinite_opt.algebra.operators import MatrixFactor, Operator
 from indefinite_opt.errors import ProblemError, shown
-from indefinite_opt.foundation import Array, is_sparse, real_array
+from indefinite_opt.foundation import Array, frozen, is_sparse, real_array
 
 
 class Expression:
@@ -59,7 +60,11 @@ class Expression:
         self, kind: str, args: tuple[Expression, ...], shape: tuple[int, ...] = (), key: Any = None
     ) -> None:
         self.kind, self.args, self.shape, self.key = kind, args, shape, key
-        self._is_constant = all(arg._is_constant for arg in args)
+        self._is_constant = True
+        for arg in args:
+            if not arg._is_constant:
+                self._is_constant = False
+                break
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
@@ -204,6 +209,10 @@ _OPERATORS: dict[Any, Callable[..., Any]] = {
 
 _COUNT = itertools.count()
 
+HELD_BY_ONE = threading.RLock()
+"""Whoever gives values to variables of cvxpy holds it until the expressions have been evaluated, as
+models that are solved in several threads may have variables in common."""
+
 
 class Atom(Expression):
     """An expression made of others.
@@ -267,6 +276,8 @@ class Variable(Expression):
 class Constant(Expression):
     """A number, an array, a sparse matrix or an `Operator`, printed under its name if it has one.
 
+    Arrays and sparse matrices are copied unless nobody can write to them.
+
     >>> Constant([1.0, -1.0], name="y").name()
     'y'
     """
@@ -275,11 +286,17 @@ class Constant(Expression):
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         held: Any = value
-        if not isinstance(value, Operator):
+        if type(value) is float and value == value:  # most constants are such numbers
+            held = np.array(value)
+            held.flags.writeable = False
+        elif not isinstance(value, Operator):
             entries = _numbers(name or "a constant", value)
             if np.isnan(entries).any():
                 raise ProblemError(name or "a constant", "numbers", "NaN")
-            held = Operator.of(MatrixFactor(value)) if is_sparse(value) else entries
+            # What is solved does not change with the caller's array.
+            held = frozen(value) if is_sparse(value) else frozen(entries, float)
+            if is_sparse(held):
+                held = Operator.of(MatrixFactor(held))
         super().__init__("Constant", (), held.shape)
         self._value, self._name = held, name
 
@@ -638,7 +655,8 @@ def is_positive_part(expression: Any) -> bool:
 
 
 __all__ = [
-    "POWERS", "Constant", "Constraint", "Expression", "Translation", "Variable", "abs",
+    "HELD_BY_ONE", "POWERS", "Atom", "Constant", "Constraint", "Expression", "Translation",
+    "Variable", "abs",
     "attributes_of", "cast", "is_positive_part", "is_square", "kind_of", "logistic", "multiply",
     "norm1", "place_of", "pos", "quad_form", "square", "sum", "sum_squares",
 ]  # fmt: skip

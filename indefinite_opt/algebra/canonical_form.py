@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.algebra.atoms import (
+    HELD_BY_ONE,
     POWERS,
     Expression,
     attributes_of,
@@ -637,20 +638,21 @@ def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
 
     for parameter in e.parameters():
         _vector(parameter)  # has a value
-    kept = {variable: variable.value for variable in e.variables()}
-    try:
-        for variable in kept:
-            variable.save_value(np.zeros(variable.shape))
-        # The derivative of a number by a number is a number.
-        parts = {
-            v: np.atleast_2d(part) if np.isscalar(part) else part for v, part in e.grad.items()
-        }
-        value = e.value
-    except (ValueError, IndexError) as error:  # as of sums of a vector that keep its dimension
-        raise NotCanonical(e, f"an expression that cvxpy reads itself ({error})") from error
-    finally:
-        for variable, before in kept.items():
-            variable.save_value(before)
+    with HELD_BY_ONE:
+        kept = {variable: variable.value for variable in e.variables()}
+        try:
+            for variable in kept:
+                variable.save_value(np.zeros(variable.shape))
+            # The derivative of a number by a number is a number.
+            parts = {
+                v: np.atleast_2d(part) if np.isscalar(part) else part for v, part in e.grad.items()
+            }
+            value = e.value
+        except (ValueError, IndexError) as error:  # as of sums of a vector that keep its dimension
+            raise NotCanonical(e, f"an expression that cvxpy reads itself ({error})") from error
+        finally:
+            for variable, before in kept.items():
+                variable.save_value(before)
     linear = {v: Operator.of(MatrixFactor(sparse.csr_array(part.T))) for v, part in parts.items()}
     value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
     if value.size != e.size:

@@ -43,6 +43,11 @@ class Factor(ABC):
         """Whether the other factor is known to be the same matrix."""
         return self is other
 
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """What determines the matrix: arrays, and objects that never change."""
+        return tuple(vars(self).values())
+
 
 @dataclass(frozen=True, eq=False)
 class MatrixFactor(Factor):
@@ -72,8 +77,12 @@ class MatrixFactor(Factor):
         return whole.toarray() if is_sparse(whole) else np.asarray(whole)
 
     def same(self, other: Factor) -> bool:
-        alike = isinstance(other, MatrixFactor) and other.array is self.array
-        return alike and other.turned == self.turned  # type: ignore[attr-defined]
+        if not isinstance(other, MatrixFactor) or other.turned != self.turned:
+            return False
+        if other.array is self.array:
+            return True
+        dense = not (is_sparse(self.array) or is_sparse(other.array))
+        return dense and np.array_equal(self.array, other.array)
 
 
 @dataclass(frozen=True, eq=False)

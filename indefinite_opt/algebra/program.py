@@ -179,11 +179,12 @@ def _is_endless(constraint: Any) -> bool:
     """Whether it is an inequality with a constant -inf on its left or inf on its right."""
     if kind_of(constraint) != "Inequality":
         return False
-    ends = zip(constraint.args, (-np.inf, np.inf), strict=True)
-    return any(
-        side.is_constant() and side.ndim < 2 and bool(np.all(np.asarray(side.value) == end))
-        for side, end in ends
-    )
+    for side, end in zip(constraint.args, (-np.inf, np.inf), strict=True):
+        if side.is_constant() and side.ndim < 2:
+            every = side.value == end
+            if every if side.ndim == 0 else np.all(every):
+                return True
+    return False
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

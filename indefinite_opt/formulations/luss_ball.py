@@ -92,7 +92,7 @@ class LussBall(Formulation):
             subject_to=constraints,
             where=(PROXY,),
             inner=Inner(K, ball, within),
-            theorem=lambda: structure,
+            theorem=partial(ProxyBall, problem, structure.slack, self.C),
             coef=z,
             offset="balance",
             change=partial(proxy_change, problem),

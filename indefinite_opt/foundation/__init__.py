@@ -20,6 +20,8 @@ from indefinite_opt.foundation.arrays import (
     checked_points,
     checked_values,
     finite_array,
+    frozen,
+    is_frozen,
     is_sparse,
     label_vector,
     labelled,
@@ -31,7 +33,7 @@ from indefinite_opt.foundation.arrays import (
     tiles,
     type_of,
 )
-from indefinite_opt.foundation.cached import cached_property, derived
+from indefinite_opt.foundation.cached import cached_property, derived, derived_values
 from indefinite_opt.foundation.clusters import connected
 from indefinite_opt.foundation.files import (
     MAX_BYTES,

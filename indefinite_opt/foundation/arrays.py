@@ -94,6 +94,44 @@ def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
         raise ProblemError(argument, expected, "nested sequences of unequal lengths") from None
 
 
+def is_frozen(array: Any) -> bool:
+    """Whether nobody can write to an array: neither it nor what it is a view of is writeable.
+
+    >>> whole = np.zeros(3)
+    >>> whole.flags.writeable = False
+    >>> is_frozen(whole), is_frozen(whole[:2]), is_frozen(np.zeros(3))
+    (True, True, False)
+    """
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return array is None
+
+
+def frozen(value: Any, dtype: Any = None) -> Any:
+    """An array, or a sparse matrix, that nobody can write to: a copy unless it is one already.
+
+    >>> given = np.zeros(2)
+    >>> kept = frozen(given)
+    >>> given[0] = 1.0
+    >>> kept, frozen(kept) is kept
+    (array([0., 0.]), True)
+    """
+    if type(value) is np.ndarray:
+        if dtype in (None, value.dtype) and is_frozen(value):
+            return value
+    elif is_sparse(value):
+        made = value.copy()
+        for part in vars(made).values():
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False
+        return made
+    made = np.array(value, dtype=dtype)
+    made.flags.writeable = False
+    return made
+
+
 def is_sparse(matrix: object) -> bool:
     """Whether it is a sparse matrix of scipy, which is not imported for that."""
     return hasattr(matrix, "tocsr")

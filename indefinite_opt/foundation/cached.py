@@ -32,8 +32,14 @@ def derived(owner: object, key: object, make: Callable[[], T]) -> T:
     >>> [derived(owner, "first", lambda: next(calls)) for _ in range(3)]
     ['a', 'a', 'a']
     """
-    kept: dict[object, Any] = owner.__dict__.setdefault("_derived", {})
+    kept = derived_values(owner)
     if key not in kept:
-        kept[key] = make()
+        kept.setdefault(key, make())  # of two threads both get what was made first
     known: T = kept[key]
     return known
+
+
+def derived_values(owner: object) -> dict[object, Any]:
+    """What is kept with an owner by its keys; an entry is read once, as threads replace it."""
+    kept: dict[object, Any] = owner.__dict__.setdefault("_derived", {})
+    return kept

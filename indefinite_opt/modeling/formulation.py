@@ -8,11 +8,11 @@ import hashlib
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from indefinite_opt.algebra import Constant, Model, Program, affine, canonical
+from indefinite_opt.algebra import Constant, Model, Program, Record, affine, canonical, settled
 from indefinite_opt.errors import (
     IndefiniteOptError,
     InfeasibleProblem,
@@ -20,7 +20,17 @@ from indefinite_opt.errors import (
     ProblemError,
     shown,
 )
-from indefinite_opt.foundation import Array, Values, checks, finite_array, read_only, short
+from indefinite_opt.foundation import (
+    Array,
+    Values,
+    checks,
+    derived_values,
+    finite_array,
+    frozen,
+    is_sparse,
+    read_only,
+    short,
+)
 from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.problem import KernelProblem
@@ -42,8 +52,15 @@ FITTING = {
 }
 """Formulations for each task, for advice."""
 
-_FIXED = (bool, int, float, str, np.generic, type(None))
-"""Types of parameters that no caller can change in place, as those of arrays."""
+
+class _Compiled(NamedTuple):
+    """A model as it was read once, and what was compiled from it."""
+
+    problem: Any
+    model: Model
+    record: Record
+    structure: Any
+    """None in a formulation that is settled: it is compiled again unless it is still known."""
 
 
 class _OfProbe:
@@ -83,7 +100,9 @@ class Formulation(Declaration):
 
     A subclass defines `model`, and nothing else. What is printed, solved, certified and classified
     with follows from it: the structure for direct solvers is compiled from the model, and the
-    classifier is made of its `coef` and `offset`.
+    classifier is made of its `coef` and `offset`. Every solve, bracket and certificate of new
+    values calls `model`, so that what it reads, such as a `cvxpy.Parameter`, counts as it is then.
+    Fields that are arrays are copied.
 
     Attributes
     ----------
@@ -125,40 +144,97 @@ class Formulation(Declaration):
     in_every_title: ClassVar[frozenset[str]] = frozenset()
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
+    _read: _Compiled | None = None
+    """What a formulation that is `settled` says."""
+    _solved: str = ""
+    """The digest of that in place of it, in another process."""
+
     def __post_init__(self) -> None:
         for field in _fields(self):
             if "check" in field.metadata:
                 field.metadata["check"](field.name, getattr(self, field.name))
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Copy arrays: what the caller writes to them afterwards changes nothing."""
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if is_sparse(value) or isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, frozen(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self._state()
+        read = state.pop("_read", None)
+        if read is not None and not _is_of_this_package(self):
+            state["_solved"] = read.record.digest
+        return state
+
+    def _state(self) -> dict[str, Any]:
+        fields = (field.name for field in dataclasses.fields(self))  # which may be in slots
+        return self.__dict__ | {name: getattr(self, name) for name in fields}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self._freeze()
 
     def as_written(self, problem: Any) -> Any:
         """The `Structure` compiled from `model`, whether or not the program has an optimum.
 
-        It is kept with the problem until another formulation is compiled for it.
+        It is kept with the problem until a model that says something else is compiled for it.
         """
-        return self._compiled(problem)[1]
+        return self._compiled(problem).structure
 
     def structure_order(self, problem: Any) -> int:
         return int(problem.n) if self.needs_spectrum else 0
 
     def declare(self, problem: Any) -> Program:
         # A model of its own: programs hold values in their variables.
-        model = _model(self, problem).without_endless()
-        return model.program(str(self), self.structure(problem))
+        read = self._compiled(problem)
+        read.structure.refuse_without_optimum()
+        return read.model.program(str(self), read.structure)
 
-    def _compiled(self, problem: Any) -> tuple[Model, Structure[Any]]:
-        """The model and what is compiled from it, kept unless a parameter may change in place."""
-        kept: dict[str, Any] = problem.__dict__.setdefault("_derived", {})
-        values = [getattr(self, field.name) for field in _fields(self)]
-        fixed = all(isinstance(value, _FIXED) for value in values)
-        known = kept.get("compiled") if fixed else None
-        if known is not None and type(self) is known[0] and values == known[1]:
-            return known[2], known[3]
-        self._check_task(problem)
-        model = _model(self, problem).without_endless()
-        structure = compiled(model, problem)
-        if fixed:
-            kept["compiled"] = type(self), values, model, structure
-        return model, structure
+    def settled(self, problem: Any) -> Self:
+        if self._read is not None and self._read.problem is problem:
+            return self
+        return self._with(self._compiled(problem)._replace(structure=None))
+
+    @property
+    def unsettled(self) -> Self:
+        return self._with(None) if self._read is not None or self._solved else self
+
+    def _with(self, read: _Compiled | None) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, _read=read, _solved="")
+        for name in getattr(type(self), "__slots__", ()):  # of a dataclass with slots
+            object.__setattr__(made, name, getattr(self, name))
+        return made
+
+    def _compiled(self, problem: Any) -> _Compiled:
+        """What the model says now, or said when it was settled, and the structure of that.
+
+        The structure is the one that is kept with the problem, if it was compiled from a model that
+        said the same.
+        """
+        shelf, read = derived_values(problem), self._read
+        kept: _Compiled | None = shelf.get("compiled")
+        if read is not None and read.problem is problem:
+            if kept is not None and kept.record is read.record:
+                return read._replace(structure=kept.structure)
+        else:
+            self._check_task(problem)
+            model = settled(_model(self, problem).without_endless())
+            read = _Compiled(problem, model, Record(model), None)
+            if self._solved and self._solved != read.record.digest:
+                raise ProblemError(
+                    "formulation", "the model that was solved", f"another model of {self}",
+                    "It was changed since. Solve again, or load the result beside the old model.",
+                )  # fmt: skip
+            if kept is not None and kept.record.agrees(read.record):
+                return read._replace(record=kept.record, structure=kept.structure)
+        read = read._replace(structure=compiled(read.model, problem))
+        shelf["compiled"] = read
+        return read
 
     def _check_task(self, problem: Any) -> None:
         """Raise `ProblemError` unless the problem has what the formulation needs."""
@@ -190,16 +266,18 @@ class Formulation(Declaration):
         ProblemError
             If the model says no coefficients, or others than expressions in its variables.
         """
-        model, structure = self._compiled(problem)
+        _, model, record, structure = self._compiled(problem)
         if model.classifier is not None:
             found: Classifier = model.classifier(structure, values)
             return found
         if model.coef is None:
             raise ProblemError("classifier", "a model with coef", f"{self}, which has none")
-        kept = problem.__dict__["_derived"]
-        if kept.get("coef", (None, None))[0] is not model:
-            kept["coef"] = model, affine(_output("coef", model.coef, problem.n, structure.shapes))
-        coef, offset, error = kept["coef"][1].at(dict(values)), 0.0, None
+        shelf = derived_values(problem)
+        known, coefficients = shelf.get("coef", (None, None))
+        if known is not record:
+            coefficients = affine(_output("coef", model.coef, problem.n, structure.shapes))
+            shelf["coef"] = record, coefficients
+        coef, offset, error = coefficients.at(dict(values)), 0.0, None
         if isinstance(model.offset, str):
             point = structure.at(structure.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
@@ -229,6 +307,15 @@ class Formulation(Declaration):
         )  # fmt: skip
         described = problem.as_distances if model.distances else problem
         return replace(made, zero=boundary_width(described, made, error, tol))
+
+    def digest_of(self, problem: Any) -> str:
+        """A digest of what the model says of a problem, or the error with which it ends."""
+        try:
+            model = settled(_model(self, problem).without_endless())
+            rest = model.offset, model.own, self.new_points
+            return f"{Record(model).digest} {' '.join(map(str, rest))}"
+        except Exception as error:  # a user's model may end with any; its cells say so, too
+            return f"{type(error).__name__}: {error}"
 
     def parameters(self) -> dict[str, str]:
         """The parameters as text, without those that are None and switches at their default.
@@ -270,6 +357,11 @@ def _model(formulation: Formulation, problem: KernelProblem) -> Model:
         got = f"{type(formulation).__name__}.model returns one of type {type(made).__name__}"
         raise ProblemError("model", "a Model", got, "Write return Model(...).")
     return made
+
+
+def _is_of_this_package(formulation: Formulation) -> bool:
+    own, theirs = (name.partition(".")[0] for name in (__name__, type(formulation).__module__))
+    return own == theirs
 
 
 def _output(argument: str, given: Any, size: int, variables: Collection[str]) -> Any:

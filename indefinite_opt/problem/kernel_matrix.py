@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -115,6 +116,15 @@ class RowGram(Gram):
         self._last_use = np.full(self.capacity, -_IDLE_REQUESTS)
         self._requests, self._room = 0, self.capacity
         self._largest_read = 0.0
+        # Threads that solve one problem share the rows that are kept.
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._lock = threading.RLock()
 
     def content(self) -> tuple[Array, ...]:
         # The kernel is known by its name only; rows tell functions of the same name apart.
@@ -160,18 +170,19 @@ class RowGram(Gram):
         self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
     ) -> None:
         """See `Gram.spread`; the rows are kept where there is room, or others are idle."""
-        self._requests += 1
-        slots = self._slot_of[indices]
-        self._last_use[slots[slots >= 0]] = self._requests
-        missing, slots = indices[slots < 0], self._vacated(int(np.sum(slots < 0)))
-        kept = missing[: slots.size]
-        for part, values in self._computed(kept, self.points):
-            self._storage[slots[part]] = values
-        # An interrupt between two of these lines loses rows but never confuses them.
-        self._row_in[slots] = kept
-        self._last_use[slots] = self._requests
-        self._slot_of[kept] = slots
-        self._add(indices, -amounts, v, columns)
+        with self._lock:
+            self._requests += 1
+            slots = self._slot_of[indices]
+            self._last_use[slots[slots >= 0]] = self._requests
+            missing, slots = indices[slots < 0], self._vacated(int(np.sum(slots < 0)))
+            kept = missing[: slots.size]
+            for part, values in self._computed(kept, self.points):
+                self._storage[slots[part]] = values
+            # An interrupt between two of these lines loses rows but never confuses them.
+            self._row_in[slots] = kept
+            self._last_use[slots] = self._requests
+            self._slot_of[kept] = slots
+            self._add(indices, -amounts, v, columns)
 
     def _vacated(self, count: int) -> Indices:
         """Up to so many places that are free, or whose rows are idle and are given up."""
@@ -189,7 +200,8 @@ class RowGram(Gram):
     def _times(self, x: Array) -> Array:
         """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
         support, total = np.flatnonzero(x), np.zeros(self.n)
-        self._add(support, x[support], total, None)
+        with self._lock:
+            self._add(support, x[support], total, None)
         return total
 
     def _add(self, indices: Indices, amounts: Array, total: Array, columns: Indices | None) -> None:
@@ -219,7 +231,8 @@ class RowGram(Gram):
         for part in tiles(rows.size, CHUNK // len(right)):
             values = self._entries(self.points[rows[part]], right)
             largest = max(float(values.max()), -float(values.min()))
-            self._largest_read = max(self._largest_read, largest)
+            with self._lock:
+                self._largest_read = max(self._largest_read, largest)
             yield part, values
 
     def _entries(self, left: Array, right: Array) -> Array:

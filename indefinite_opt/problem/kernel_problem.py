@@ -238,7 +238,10 @@ class KernelProblem(LabelledKernel):
         function = function.fitted(scaled(points))
         gram: Gram
         if cache_mb is None:
-            gram = DenseGram.of_own(function(scaled(points)))
+            K = function(scaled(points))
+            if any(map(callable, vars(function).values())):
+                K = K.copy()  # the function may return an array that it keeps
+            gram = DenseGram.of_own(K)
         else:
             gram = RowGram(scaled(points), function, cache_mb)
         with np.errstate(all="ignore"):
@@ -424,7 +427,7 @@ class KernelProblem(LabelledKernel):
         >>> problem.with_kernel("distance(form=gaussian, gamma=0.5)").origin
         'gaussian of distances, gamma=0.5'
         """
-        distances = checked_distances(D, symmetrize)
+        distances = _own(checked_distances(D, symmetrize), D)
         checks.positive("gamma", gamma, optional=True)
         checks.choice("form", form, kernels.FORMS)
         if gamma is not None and form not in kernels.FORMS_WITH_GAMMA:
@@ -945,9 +948,13 @@ def _of_distances(kernel: Any) -> TypeGuard[kernels.DistanceSubstitution]:
 
 
 def _own(array: Array, given: ArrayLike) -> Array:
-    """The array, in memory of its own if it is that of the caller."""
-    shared = isinstance(given, np.ndarray) and np.may_share_memory(array, given)
-    return array.copy() if shared else array
+    """The array, in memory of its own unless it was made of the given one, and read-only."""
+    own = array
+    if not isinstance(given, list | tuple):  # also a DataFrame may hold what its array is a view of
+        is_new = array.base is None and isinstance(given, np.ndarray) and array is not given
+        own = array if is_new else array.copy()
+    own.flags.writeable = False
+    return own
 
 
 def _columns(X: Any) -> tuple[str, ...]:

@@ -59,8 +59,10 @@ class LabelledKernel(Problem):
 
     @cached_property
     def Q(self) -> Array:
-        """Q_ij = y_i y_j K_ij, (n, n)."""
-        return self.K * np.outer(self.y, self.y)
+        """Q_ij = y_i y_j K_ij, (n, n), read-only."""
+        made = self.K * np.outer(self.y, self.y)
+        made.flags.writeable = False
+        return made
 
     def refusal(self, structure: Any) -> str | None:
         """Why a structure cannot be solved on this K, as a clause of an error message, or None."""

@@ -44,6 +44,10 @@ class KernelFactor(Factor):
     def same(self, other: Factor) -> bool:
         return isinstance(other, KernelFactor) and other.problem.gram is self.problem.gram
 
+    @property
+    def content(self) -> tuple[Any, ...]:
+        return self.problem, self.problem.gram, self.problem.y
+
 
 def kernel(problem: LabelledKernel) -> Operator:
     """K by reference."""

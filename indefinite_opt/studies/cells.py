@@ -28,6 +28,7 @@ from indefinite_opt.studies.baselines.baseline import Baseline, trained
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Bandwidth, Grid, Method, identity_of
 from indefinite_opt.studies.metrics import METRICS, Fit
+from indefinite_opt.studies.own_code import told_of, told_of_kernel
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.studies.store import Row
 from indefinite_opt.workflow import Options, PairwiseResult, Result, path_entries, solve
@@ -66,12 +67,21 @@ class Cell(NamedTuple):
     grid: Grid
     division: Division
     plan: Plan
+    own: str
+    """What the user's own code says of the data, when the study began; see `own_code_of`."""
 
     def rows(self) -> list[Row]:
         """One row, or with a grid and no inner protocol one per entry; failures are in them."""
         plan, entries = self.plan, self.grid.entries
         # What an earlier cell has loaded is used again.
         data = _keep(self.data.digest, lambda: (self.data.y.size, self.data))
+        if self.own and own_code_of(self.grid, data) != self.own:
+            raise ParameterError(
+                "methods", f"{self.label} as it was when the study began",
+                "another one in the process of a cell",
+                "It has changed since, or a process has another version of its module: restart "
+                "Python, or run without n_jobs.",
+            )  # fmt: skip
         row: Row = {
             "data": self.data_name, "method": self.label, "entry": 0, "chosen": str(entries[0]),
             "solver": self.grid.solver, "run": self.division.run, "fold": self.division.fold,
@@ -100,6 +110,16 @@ def key_of(*parts: str) -> str:
     """A digest of the version and of everything else that determines the rows of a cell."""
     content = "\n".join([version_of("indefinite_opt"), *parts])
     return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+def own_code_of(grid: Grid, data: Data) -> str:
+    """What methods and kernels of a grid that are not of this package say of some data, or ""."""
+    told = [
+        told_of(method, data) for method in {str(e.method): e.method for e in grid.entries}.values()
+    ]
+    kernels = {identity_of(entry.kernel): entry.kernel for entry in grid.entries}
+    told += [told_of_kernel(kernel, data) for kernel in kernels.values()]
+    return "\n".join(told) if any(told) else ""
 
 
 def _measured(fit: Fit | Exception, metrics: Iterable[str]) -> Row:

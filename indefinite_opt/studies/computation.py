@@ -12,6 +12,7 @@ import numpy as np
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.studies.cells import FAILURES, error_text, key_of
 from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.own_code import code_of
 from indefinite_opt.studies.progress import Progress
 from indefinite_opt.studies.store import Row
 from indefinite_opt.studies.study import check_jobs, run_cells
@@ -29,7 +30,7 @@ class Computation:
     function : callable
         Returns a row or a list of rows: dictionaries of numbers, texts and lists of them. It must
         be one of a module, so that other processes can import it. In a store it is known by its
-        name: after a change of the function, take another store.
+        name and its own code: after a change of what it calls, take another store.
     settings : dict of str to dict
         The keyword arguments of each call by the name of the setting: numbers, texts, tuples of
         them, and `Data`.
@@ -95,7 +96,10 @@ class Computation:
             As `Study.run`.
         """
         check_jobs(n_jobs)
-        function = f"{self.function.__module__}.{self.function.__qualname__}"
+        code = code_of(self.function)
+        function = (
+            f"{self.function.__module__}.{self.function.__qualname__}{' ' * bool(code)}{code}"
+        )
         calls = []
         for name, arguments in self.settings.items():
             # Everything that determines the rows of a setting.

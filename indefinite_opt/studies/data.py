@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import cached_property, labelled
+from indefinite_opt.foundation import cached_property, frozen, labelled
 from indefinite_opt.problem import (
     ConfidenceProblem,
     Kernel,
@@ -78,6 +78,13 @@ class Data:
         if not (isinstance(source, str | Dataset | KernelProblem) or callable(source)):
             expected = "a name as in `datasets.load`, a data set, a problem or a function"
             raise ParameterError("data", expected, shown(source))
+        if isinstance(source, Dataset):  # what a study has run on does not change in place
+            parts = {name: getattr(source, name) for name in ("y", "X", "K", "D")}
+            given = {name: frozen(part) for name, part in parts.items() if part is not None}
+            self.source = replace(source, **given)
+        if self.test is not None:
+            K_new, labels, among = self.test
+            self.test = frozen(K_new), None if labels is None else frozen(labels), frozen(among)
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -215,7 +215,7 @@ def _bounded(fit: Fit) -> float:
     weights = fit.coef
     if isinstance(fit.result, Result):
         # The coefficients of a changed kernel are not the weights.
-        structure: Any = fit.method.structure(fit.split.problem)
+        structure: Any = fit.result.structure
         bound = getattr(structure, "upper", None)
         weights = np.asarray(fit.result.values.get(getattr(structure, "variable", ""), np.nan))
     if not checks.is_number(bound) or np.isnan(weights).any():

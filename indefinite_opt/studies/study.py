@@ -33,10 +33,11 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Status
-from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of
+from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of, own_code_of
 from indefinite_opt.studies.data import Data, Source
 from indefinite_opt.studies.methods import Grid, Method, as_grid
 from indefinite_opt.studies.metrics import METRICS, as_metrics
+from indefinite_opt.studies.own_code import code_of
 from indefinite_opt.studies.progress import Progress, advancing, wants_bar
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
 from indefinite_opt.studies.store import Row, Store
@@ -156,16 +157,21 @@ class Study:
 
     def _cells(self) -> list[Cell]:
         """By data set, then by division, so that methods find what others have made for it."""
-        return [
-            Cell(
-                key_of(repr(self.plan), grid.identity, data.digest, *map(str, division[:2])),
-                name, data, label, grid, division, self.plan,
-            )
-            for name, data in self.sources.items()
-            for grids in [{label: self.grid(name, label) for label in self.grids}]
-            for division in self.plan.protocol.divisions(data.y)
-            for label, grid in grids.items()
-        ]  # fmt: skip
+        plan, cells = self.plan, []
+        protocols = code_of(type(plan.protocol)) + code_of(type(plan.protocol.inner))
+        for name, data in self.sources.items():
+            grids = {label: self.grid(name, label) for label in self.grids}
+            own = {label: own_code_of(grid, data) for label, grid in grids.items()}
+            for division in plan.protocol.divisions(data.y):
+                # What this package has written is known by its name and its version.
+                parts = str([part.tolist() for part in division[2:]]) if protocols else ""
+                for label, grid in grids.items():
+                    written = filter(None, [protocols, parts, own[label]])
+                    key = key_of(
+                        repr(plan), grid.identity, data.digest, *map(str, division[:2]), *written
+                    )
+                    cells.append(Cell(key, name, data, label, grid, division, plan, own[label]))
+        return cells
 
     def _check_fit(self) -> None:
         """Raise the error of a method or kernel that does not fit the data, before any cell."""

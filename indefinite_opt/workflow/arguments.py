@@ -33,7 +33,7 @@ def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]
         # A quadratic program is about no kernel: it stands in the place of the problem.
         expected = "a formulation of a kernel problem, or its name"
         raise ParameterError("formulation", expected, repr(formulation))
-    return problem, as_formulation(formulation)
+    return problem, as_formulation(formulation).unsettled
 
 
 def available_solvers(

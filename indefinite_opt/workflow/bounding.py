@@ -234,7 +234,8 @@ def bound(
 
     def begun() -> tuple[Task[QP], GlobalSearch | str]:
         """The task, and the search or why there is none."""
-        structure = bracketable(chosen, asked)
+        settled = chosen.settled(asked)
+        structure = bracketable(settled, asked)
         # The dual of a convex program proves more than boxes do, and ends that are far away do not
         # matter for it.
         own = structure.has_own_rows and method == "branch-and-bound"
@@ -244,7 +245,7 @@ def bound(
         reason = _CONVEX if convex else obstacle(structure)
         task = Task(
             problem=asked,
-            formulation=chosen,
+            formulation=settled,
             structure=structure,
             time_limit=limit,
             max_iter=1 if method == "relaxation" else max_nodes,

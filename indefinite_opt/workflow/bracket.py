@@ -32,7 +32,7 @@ from indefinite_opt.quadratic import (
     write_document,
 )
 from indefinite_opt.workflow.arguments import as_problem
-from indefinite_opt.workflow.certificates import verify
+from indefinite_opt.workflow.certificates import certify, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -250,9 +250,12 @@ class Bracket:
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
         if isinstance(self.proof, Certificate):
+            basis = self.proof.basis
             given = self.values, self.proof.multipliers, self.proof.tol
+            if asked is self.problem and basis is not None:
+                return certify(asked, *basis[1:4], self.proof.tol, given=True).bound
             return verify(problem, None if own else formulation, *given).bound
-        qp = bracketable(formulation, asked)
+        qp = self.program if asked is self.problem else bracketable(formulation, asked)
         return qp.declared(proved_bound(qp, self.proof), -np.inf)
 
     def save(self, path: str | Path) -> Path:
@@ -303,7 +306,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
     lower, upper = sorted((proved, attained))
     return Bracket(
         problem=task.problem,
-        formulation=task.formulation,
+        formulation=task.formulation.unsettled,
         name=task.problem.name,
         n=task.problem.n,
         lower=lower,

@@ -115,7 +115,8 @@ def _pairwise_result(
 def _result_on(
     problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
 ) -> Result:
-    structure = formulation.structure(problem)
+    settled = formulation.settled(problem)
+    structure = settled.structure(problem)
     parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
     for name in arrays:
         kind, _, variable = name.partition(" ")
@@ -158,6 +159,8 @@ def _result_on(
             None,
             facts["tol"],
             float(facts["time_limit"]),
+            (),
+            settled,
             atol=float(facts.get("atol", 0.0)),
         ),
     )

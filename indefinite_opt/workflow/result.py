@@ -56,6 +56,10 @@ class Evidence:
     """Seconds that the solver has left for the certificate; inf without a limit."""
     remarks: tuple[str, ...] = ()
     """What would help to close the bracket, or why there is none; for claims below GLOBAL."""
+    formulation: Any = None
+    """The formulation with the model that was solved; see `Declaration.settled`."""
+    values: Values | None = None
+    """Copies of the values, which a caller may change in the result."""
     atol: float = 0.0
 
 
@@ -124,6 +128,19 @@ class Result:
     bracket: Bracket | None = field(repr=False)
     evidence: Evidence = field(repr=False)
 
+    @property
+    def _settled(self) -> Any:
+        return self.formulation if self.evidence.formulation is None else self.evidence.formulation
+
+    @property
+    def _found(self) -> Values:
+        return self.values if self.evidence.values is None else self.evidence.values
+
+    @property
+    def structure(self) -> Any:
+        """The program that was solved, as solvers read it."""
+        return self._settled.structure(self.problem)
+
     @cached_property
     def classifier(self) -> Classifier:
         """The classifier these values define; a quadratic program has none."""
@@ -131,7 +148,7 @@ class Result:
             raise IncompatibleSolver("a quadratic program defines no classifier")
         described = self.formulation.task == "one class"
         tol = {"tol": self.evidence.tol} if described else {}
-        classifier = self.formulation.classifier(self.problem, self.values, **tol)
+        classifier = self._settled.classifier(self.problem, self._found, **tol)
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
@@ -260,7 +277,7 @@ class Result:
         """
         known = self.evidence
         found = certify(
-            self.problem, self.formulation, self.values, known.multipliers, known.tol,
+            self.problem, self._settled, self._found, known.multipliers, known.tol,
             witness=known.witness, time_limit=known.time_limit, atol=known.atol,
         )  # fmt: skip
         missing = () if found.claim is Claim.GLOBAL else known.remarks

@@ -285,14 +285,15 @@ def solve_with(
     began = clock()
     limit = np.inf if options.time_limit is None else float(options.time_limit)
 
-    def begun() -> tuple[Structure[Any], Array | None]:
-        structure = formulation.structure(problem)
-        given = options.start
-        return structure, None if given is None else _feasible_start(structure, given)
+    def begun() -> tuple[Declaration, Structure[Any], Array | None]:
+        asked = formulation.settled(problem)
+        structure, given = asked.structure(problem), options.start
+        return asked, structure, None if given is None else _feasible_start(structure, given)
 
     try:
         with shown(options.verbose):
-            structure, start = limited(formulation.structure_order(problem), limit, begun)
+            order = formulation.structure_order(problem)
+            formulation, structure, start = limited(order, limit, begun)
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(
@@ -515,7 +516,7 @@ def _result(
         )
     return Result(
         problem=task.problem,
-        formulation=task.formulation,
+        formulation=task.formulation.unsettled,
         values=solution.values,
         multipliers=measured.multipliers,
         objective=measured.objective,
@@ -531,14 +532,20 @@ def _result(
         offset=solution.offset,
         bracket=bracket,
         evidence=Evidence(
-            solution.multipliers or None,
+            _copied(solution.multipliers) or None,
             solution.witness,
             task.tol,
             max(task.remaining, prove),
             remarks,
+            task.formulation,
+            _copied(solution.values),
             task.atol,
         ),
     )
+
+
+def _copied(values: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: np.array(value) for name, value in values.items()}
 
 
 def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Measures:

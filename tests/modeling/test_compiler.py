@@ -300,13 +300,19 @@ def test_a_theorem_about_another_program_is_refused(formulation: iopt.Formulatio
     assert 1 <= accepted <= 25
 
 
-def test_weights_that_change_in_place_are_compiled_again() -> None:
+def test_a_formulation_copies_its_weights() -> None:
     """max a₁ + a₂ - ½(a₁² + a₂²) with a₁ = a₂ ≤ C·weights: a = 1 is free, 0.25 is at the bound."""
     problem, weights = iopt.KernelProblem(np.eye(2), [1, -1]), np.ones(2)
     formulation = iopt.SVMDual(C=1.0, weights=weights)
-    assert iopt.solve(problem, formulation).objective == pytest.approx(1.0)
+    first = iopt.solve(problem, formulation)
+    assert first.objective == pytest.approx(1.0)
     weights[:] = 0.25
-    assert iopt.solve(problem, formulation).objective == pytest.approx(2 * 0.25 - 0.25**2)
+    assert iopt.solve(problem, formulation).objective == pytest.approx(1.0)
+    assert first.certificate.claim is iopt.Claim.GLOBAL
+    smaller = iopt.solve(problem, iopt.SVMDual(C=1.0, weights=weights))
+    assert smaller.objective == pytest.approx(2 * 0.25 - 0.25**2)
+    with pytest.raises(ValueError, match="read-only"):
+        formulation.weights[:] = 0.25  # type: ignore[index]
 
 
 def test_two_declarations_hold_values_of_their_own() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
+import threading
 import tracemalloc
 
 import numpy as np
@@ -336,3 +339,36 @@ def test_a_split_computes_rows_too(scaling: str | None) -> None:
     ):  # fmt: skip
         assert_allclose(ours, theirs, atol=10.0 * EPS)
     assert_array_equal(split.labels, expected.labels)
+
+
+def test_rows_on_demand_are_right_in_threads() -> None:
+    """Four threads read and give up rows of one cache, which is right then and afterwards."""
+    n = 60
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    gram = RowGram(X, "gaussian(gamma=0.5)", 8e-6 * n * 10)
+    K, wrong = DenseGram.of_own(np.array(gram.kernel(X))).matrix, []
+
+    def work(seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        for _ in range(150):
+            chosen, v = generator.choice(n, 2, replace=False), np.zeros(n)
+            gram.spread(chosen, np.ones(2), v)
+            product = gram.times(np.eye(n)[chosen[0]])
+            off = max(np.abs(v + K[chosen].sum(axis=0)).max(), np.abs(product - K[chosen[0]]).max())
+            if off > 1e-12:
+                wrong.append(off)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong
+    again = pickle.loads(pickle.dumps(gram))
+    for each in (gram, again):
+        assert np.abs(each.times(np.ones(n)) - K.sum(axis=0)).max() < 1e-12

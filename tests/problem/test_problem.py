@@ -470,3 +470,21 @@ def test_a_width_without_effect_on_distances_is_refused() -> None:
         iopt.KernelClassifier(kernel="distance(distance=chebyshev)", metric="precomputed").fit(
             D, [1, -1]
         )
+
+
+def test_nothing_that_a_caller_holds_is_part_of_a_problem() -> None:
+    K, D = np.eye(4), 1.0 - np.eye(4)
+    frame, kept, y = pd.DataFrame(np.eye(4)), np.eye(4), [1, -1, 1, -1]
+    problems = [
+        iopt.KernelProblem(K, y),
+        iopt.KernelProblem(frame, y),
+        iopt.KernelProblem.from_data(np.eye(4), y, lambda X, Z: kept),
+        iopt.KernelProblem.from_distances(D, y, "gaussian", gamma=1.0),
+    ]
+    before = [problem.K.copy() for problem in problems]
+    for array in (K, D, kept):
+        array[:] = 9.0
+    frame.iloc[:, :] = 9.0
+    problems.append(problems[3].with_kernel("distance(form=gaussian, gamma=1)"))
+    for problem, right in zip(problems, [*before, before[3]], strict=True):
+        assert np.array_equal(problem.K, right)

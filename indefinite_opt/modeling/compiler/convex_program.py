@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, NotCanonical, Translation, term_sizes
+from indefinite_opt.algebra import HELD_BY_ONE, Model, NotCanonical, Translation, term_sizes
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, relative
+
+
+def _by_one(method: Callable[..., float]) -> Callable[..., float]:
+    """The method in one thread at a time, as the variables of cvxpy hold its values."""
+
+    @functools.wraps(method)
+    def alone(*arguments: Any) -> float:
+        with HELD_BY_ONE:
+            return method(*arguments)
+
+    return alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +71,7 @@ class ConvexProgram(ExplicitProgram):
         for name, variable in self._translated[2].items():
             variable.save_value(np.reshape(values[name], variable.shape))
 
+    @_by_one
     def value(self, values: Values) -> float:
         self._set(values)
         try:
@@ -67,6 +80,7 @@ class ConvexProgram(ExplicitProgram):
             return np.nan
         return np.nan if value is None else float(value)
 
+    @_by_one
     def infeasibility(self, values: Values) -> float:
         """The largest violation of a constraint, beside the largest of its terms.
 
@@ -124,6 +138,7 @@ class ConvexProgram(ExplicitProgram):
         """None can be recovered from a point."""
         return {}
 
+    @_by_one
     def residual(self, values: Values, multipliers: Values) -> float:
         """The largest entry of x - P(x - s) for a subgradient s of f + λᵀg.
 
@@ -155,6 +170,7 @@ class ConvexProgram(ExplicitProgram):
             worst = max(worst, float(np.max(np.abs(missed), initial=0.0)))
         return worst
 
+    @_by_one
     def complementarity(self, values: Values, multipliers: Values) -> float:
         self._set(values)
         total = 0.0

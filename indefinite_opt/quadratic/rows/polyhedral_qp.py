@@ -79,7 +79,7 @@ class PolyhedralQP(Polyhedron, QP):
     ) -> None:  # fmt: skip
         super().__init__(G, h, A, b, lower, upper, names)
         self.q, self.sense, self.constant, self.notes, self._given = q, sense, constant, notes, P
-        self._known: list[_Known] = []
+        self._known: tuple[_Known, ...] = ()
         self._solution: ConvexSolution | None = None
         self._is_tried, self._too_short = False, 0.0
         self._near_solution: tuple[Array | None] | None = None
@@ -446,13 +446,15 @@ class PolyhedralQP(Polyhedron, QP):
 
     def _known_bound(self, point: Point[Array], z: Array, y: Array) -> _Known:
         """The best bound from these multipliers, which is kept until another point is certified."""
-        if not (self._known and np.array_equal(self._known[0].point.x, point.x)):
-            self._known = []
-        for known in self._known:
+        kept = self._known  # read once, as another thread may certify another point
+        if not (kept and np.array_equal(kept[0].point.x, point.x)):
+            kept = ()
+        for known in kept:
             if np.array_equal(known.z, z) and np.array_equal(known.y, y):
                 return known
-        self._known.append(_Known(point, z.copy(), y.copy()))
-        return self._known[-1]
+        made = _Known(point, z.copy(), y.copy())
+        self._known = (*kept, made)
+        return made
 
     # ------------------------------------------------------------------ curvature
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from indefinite_opt.algebra import Model, Program
 from indefinite_opt.foundation import Values
@@ -56,6 +56,18 @@ class Declaration(ABC):
     def structure_order(self, problem: Any) -> int:
         """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
         return int(problem.n)
+
+    def settled(self, problem: Any) -> Self:
+        """The same declaration, which says of a problem for ever what it says now.
+
+        It is what a result and its certificate are about. `unsettled` says what is declared later.
+        """
+        return self
+
+    @property
+    def unsettled(self) -> Self:
+        """The declaration itself, where this one is `settled`."""
+        return self
 
     @abstractmethod
     def parameters(self) -> dict[str, str]:

@@ -8,4 +8,4 @@ which `proof_checker` checks in exact arithmetic without this package.
 from indefinite_opt.quadratic import Certificate, NoOptimum, proof_checker
 from indefinite_opt.workflow.certificates import documents
 from indefinite_opt.workflow.certificates.measurement import convex_gap, convexity
-from indefinite_opt.workflow.certificates.verification import verify
+from indefinite_opt.workflow.certificates.verification import certify, verify

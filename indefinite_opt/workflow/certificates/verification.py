@@ -157,7 +157,8 @@ def verify(
         isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
     ):
         return no_optimum(asked, chosen, values, lambda: limit - (clock() - began))
-    structure, notes = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT)), list[str]()
+    chosen, structure = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT))
+    notes = list[str]()
     values = named(structure, values)
     if isinstance(values, Mapping):
         values, notes = completed(structure, values)
@@ -204,7 +205,7 @@ def certify(
     solver may be nothing: then there is half a second for feasibility and residuals.
     """
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
-    structure = _set_up(problem, formulation, limit)
+    formulation, structure = _set_up(problem, formulation, limit)
     task = Task(problem, formulation, structure, tol=tol, atol=atol, time_limit=limit, began=began)
     found = measure(task, values, multipliers, given, witness, search)
     claim = claim_of(found.facts, tol)
@@ -224,13 +225,18 @@ def certify(
         tol=tol,
         reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
         multipliers=multipliers,
-        basis=(problem, formulation, values, multipliers, witness),
+        basis=(problem, formulation, _copied(values), _copied(multipliers), witness),
         atol=atol,
         zero_range=found.zero_range if claim is Claim.GLOBAL else 0.0,
         missed=missed,
         moved=moved,
         change=structure.sense * (measured.near.value - measured.point.value),
     )
+
+
+def _copied(values: Values) -> Values:
+    """Of arrays that a caller may write to later."""
+    return {name: np.array(value) for name, value in values.items()}
 
 
 def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bool) -> list[str]:
@@ -274,18 +280,24 @@ def _is_nearly_zero(found: Measurement) -> bool:
     return bool(zero or gap <= task.tol * measured.rounding / ZERO_SHARE)
 
 
-def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Structure[Any]:
-    """The structure of a program, which may take an eigendecomposition.
+def _set_up(
+    problem: Problem, formulation: Declaration, seconds: float
+) -> tuple[Declaration, Structure[Any]]:
+    """What is declared now, and its structure, which may take an eigendecomposition.
 
     Where there is no time to find a feasible point of a user's rows, it is certified without one.
     """
+
+    def begun() -> tuple[Declaration, Structure[Any]]:
+        settled = formulation.settled(problem)
+        return settled, settled.structure(problem)
+
     try:
-        order = formulation.structure_order(problem)
-        return limited(order, seconds, formulation.structure, problem)
+        return limited(formulation.structure_order(problem), seconds, begun)
     except TimeLimitReached:
         if not getattr(formulation, "needs_spectrum", False):
-            structure: Structure[Any] = formulation.as_written(problem)
-            return structure
+            settled = formulation.settled(problem)
+            return settled, settled.as_written(problem)
         raise SolverFailed(
             f"{formulation} was not verified: its program could not be set up within the "
             f"{seconds:.3g} s that were left; call `verify` with a longer time_limit"
