@@ -42,7 +42,7 @@ CLAIMS = (
     "linear_rows:ranges,_weak_duality,_sizes,_named",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
     "structures/convex_bounds:-newton_point",
-    "box_line:linear_minimum,_fill,cheapest,cheapest_balance",
+    "box_line:linear_minimum,filled,cheapest,cheapest_balance",
     "matrices/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
     "minorant:-box_diagonal,-separable,-spectral",
     "scaled_box:-value,-place,-best_tangent,-missed,-reduced,-kkt",

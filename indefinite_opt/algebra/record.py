@@ -238,4 +238,5 @@ def _at_present(part: Any, of: Any) -> Any:
     if part.value is None:  # whoever reads it says so
         return part
     value = part.value if is_sparse(part.value) else frozen(part.value)
-    return cvxpy.Constant(value, name=part.name())
+    named = part.name() != f"param{part.id}"  # else it has the name that cvxpy gives to all
+    return cvxpy.Constant(value, name=part.name() if named else None)

@@ -216,6 +216,7 @@ class Formulation(Declaration):
         The structure is the one that is kept with the problem, if it was compiled from a model that
         said the same.
         """
+        _fields(self)
         shelf, read = derived_values(problem), self._read
         kept: _Compiled | None = shelf.get("compiled")
         if read is not None and read.problem is problem:

@@ -454,7 +454,7 @@ def _grids(
             title = each.title if values else str(each)
             found.setdefault((title, solver), each)
     if idle or not found:
-        got = ", ".join(map(str, idle)) or repr(solvers)
+        got = repr(list(map(str, idle)) or solvers)
         raise ParameterError("solvers", "some that fit a formulation each", got)
     return [(title, grid) for (title, _), grid in found.items()]
 

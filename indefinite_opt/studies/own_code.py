@@ -31,8 +31,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 def code_of(part: Any) -> str:
     """A digest of the code of a class or a function; empty for one of this package or of Python.
 
-    >>> code_of(Kernel), code_of(lambda: 1) == code_of(lambda: 2)
-    ('', False)
+    >>> one, two = (eval(f"lambda: {k}", {"__name__": "mine"}) for k in (1, 2))
+    >>> code_of(Kernel), code_of(one) == code_of(two), code_of(one) == code_of(one)
+    ('', False, True)
     """
     told = "\n".join(_code(part))
     return _digest(told) if told else ""

@@ -72,7 +72,8 @@ def test_a_conditionally_semidefinite_kernel_with_a_negative_eigenvalue_is_conve
     ]
     for each, formulation in others:
         assert formulation.declare(each).curvature == "convex"
-        assert iopt.solve(each, formulation).certificate.claim is iopt.Claim.GLOBAL
+        # The classes are close to each other: the optimum of the ν-SVM is 0.
+        assert iopt.solve(each, formulation, atol=1e-12).certificate.claim is iopt.Claim.GLOBAL
 
 
 def test_the_ball_has_no_least_radius_only_if_the_direction_sums_to_zero() -> None:

@@ -87,13 +87,6 @@ def test_ranges_are_those_within_the_time_and_the_others_later(
     assert left.solved == 6
 
 
-def test_widths_of_some_ranges_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    left, rows = Left(monkeypatch, 2), cross_polytope().as_written()
-    assert np.isinf(rows.widths).any()
-    left.programs = np.inf
-    assert rows.widths == pytest.approx([2.0] * 3, abs=1e-9)
-
-
 def test_passes_over_rows_end_with_the_time_and_go_on_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -18,9 +18,9 @@ from indefinite_opt.modeling.structures.box_line import cheapest, filled
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CANCELLED, exact_residuals, project_line
 
-_FEW = 1000
-"""Points up to which all products are computed exactly where that may close a gap at 0, in some
-tenths of a second."""
+_FEW = 300
+"""Points up to which all products are computed exactly where that may close a gap at 0, in a tenth
+of a second."""
 
 _MAX_ROUNDING = 1e-8
 """Relative rounding of a bound beyond which it is also computed from a shifted matrix, and in the

@@ -179,7 +179,9 @@ def _without_far_rows(
 ) -> ConvexSolution | None:
     """The solution without inequalities that are far away, if it satisfies these as well."""
     largest = largest_in_rows(body.rows)
-    sizes = np.divide(np.abs(body.rhs), largest, out=np.zeros(body.rhs.size), where=largest > 0.0)
+    with np.errstate(over="ignore"):
+        zeros = np.zeros(body.rhs.size)
+        sizes = np.divide(np.abs(body.rhs), largest, out=zeros, where=largest > 0.0)
     least = float(np.min(sizes, where=sizes > 0.0, initial=np.inf))
     far = ~body.are_equations & (body.rhs > 0.0) & (sizes > _FAR * least)
     if not far.any():

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, afford, cached_property, power_near
-from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, as_dense, as_sparse, stacked
+from indefinite_opt.foundation import Array, afford, cached_property, is_sparse, power_near
+from indefinite_opt.quadratic.matrices.sparse import (
+    Entries,
+    Matrix,
+    as_dense,
+    as_sparse,
+    stacked,
+)
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
@@ -21,6 +27,9 @@ _WIDE = 1e9
 
 _LARGEST = 2.0**1023
 """The largest unit: those of rows of denormal numbers would overflow."""
+
+_PER_ENTRY = 8000.0
+"""Operations for which an entry of P is looked at and put into the equations of the units."""
 
 _SWEEPS = 6
 """Fits of the units, which change little after three or four."""
@@ -238,6 +247,7 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
 
     n, m = P.shape[0], rows.shape[0]
     s, t, u = n + m, n + m + 1, n + m + 2
+    afford(_PER_ENTRY * (P.nnz if is_sparse(P) else np.count_nonzero(P)))
     # Every entry of P, rows, q and widths as a sum of two or three unknowns.
     quadratic, linear = _essential(P), as_sparse(rows).tocoo()
     tilted, wide = np.flatnonzero(q), np.flatnonzero(np.isfinite(width) & (width > 0.0))
