@@ -146,9 +146,12 @@ class PolyhedralQP(Polyhedron, QP):
         return self._solution
 
     def _solved(self, seconds: float) -> ConvexSolution | None:
-        P, q, _ = self._moving
+        (P, q, _), given = self._moving, self.along_rows.P
+        if P is not given and RowCurvature(self._given, self.given_rows[1]).is_convex_everywhere:
+            # In the program as it is given, fixed variables add nothing large to q.
+            P, q = given, self.q
         found = convex_solution(P, q, self, seconds)
-        if found is None or P is self.along_rows.P:
+        if found is None or P is given:
             return found
         slopes = self.gradient(found.x) + self.columns @ found.multipliers
         return found._replace(reduced=np.where(self.fixed, slopes, found.reduced))
