@@ -18,6 +18,9 @@ from indefinite_opt.quadratic.structures.structure import Point
 _LEVEL_PASSES = 10
 """Passes of interval arithmetic over rows and a level set."""
 
+_NEAR_ZERO = 1e-9
+"""Share of its terms up to which rounding may prove nothing about F."""
+
 _SMALL = 400
 """Most coefficients for which fractions take less time than better multipliers."""
 
@@ -53,21 +56,24 @@ def convex_bounds(
     yield min(level.at(multipliers), most)
     small = body.n * (body.n + multipliers.size) <= _SMALL
     open_ = not np.isfinite(all_ends).all()
+    terms = np.abs(x) @ (curvature.sizes @ np.abs(x) + np.abs(q))
+    fails = open_ or abs(point.value) <= _NEAR_ZERO * terms
 
     def exact() -> float:
-        fits = open_ and curvature.is_semidefinite
+        fits = fails and curvature.is_semidefinite
         return exact_bound(curvature.P, q, body, point.x, z, y) if fits else -np.inf
 
     if small:  # fractions are as fast
         yield exact()
     yield min(level.best(multipliers), most)
-    if not open_:
+    if not fails:
         return
-    if not np.array_equal(ends, all_ends):
+    if open_ and not np.array_equal(ends, all_ends):
         yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
     if not small:
         yield exact()
-    yield DualBound(curvature, q, body, point, body.ranges).best(multipliers)
+    if open_:
+        yield DualBound(curvature, q, body, point, body.ranges).best(multipliers)
 
 
 def _ends(
