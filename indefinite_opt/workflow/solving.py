@@ -30,7 +30,9 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
+    CANCELLED,
     QP,
+    ZERO_SHARE,
     Callback,
     Claim,
     Declaration,
@@ -406,6 +408,8 @@ class _Measures(NamedTuple):
     programs."""
     tol: float
     """What all of them may be."""
+    is_rounding: bool = False
+    """Whether the gap is small beside terms that cancel, and the residual is small, too."""
 
     @property
     def left(self) -> tuple[float, float]:
@@ -509,7 +513,10 @@ def _result(
         status = Status.INACCURATE
     # A solver that stops by a duality gap may end with a larger residual.
     by_gap = solver.needs_convex or solution.witness is not None
-    if status is not Status.SOLVED or (measured.residual > task.tol and not by_gap):
+    # Where the objective is nearly 0, no solver can do better, and predictions are none the worse.
+    rounding = status is Status.INACCURATE and measured.is_rounding
+    failed = status is not Status.SOLVED and not rounding
+    if failed or (measured.residual > task.tol and not by_gap):
         doubt = (
             f"{solver} {status.value}: the residual is {measured.residual:.1e}, and constraints "
             f"are violated by {measured.infeasibility:.1e}, at tol = {task.tol:g}."
@@ -574,8 +581,12 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
             # Conic solvers, which measure gaps beside 1, may see none at all below such a unit.
             if structure.gap_unit(point.value) <= 1e-8:
                 gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
-    objective = structure.declared(point.value)
-    return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)
+    objective, terms = structure.declared(point.value), structure.zero_range(point) / ZERO_SHARE
+    left = gap * structure.gap_unit(point.value)
+    is_rounding = max(residual, infeasibility) <= task.tol and left <= task.tol * CANCELLED * terms
+    return _Measures(
+        objective, residual, multipliers, infeasibility, gap, task.tol, bool(is_rounding)
+    )
 
 
 def _feasible_start(structure: Structure[Any], start: Start) -> Array:

@@ -66,7 +66,7 @@ def test_brackets_hold_the_enumerated_optimum_and_close(seeds: range) -> None:
         # Integer kernels have hulls that meet in a point, where no gap is small beside zero.
         bracket = checked(seed, gap=1e-6, time_limit=HANGS, atol=1e-9)
         assert bracket.status is iopt.Status.SOLVED
-        assert bracket.relative_gap <= 1e-6
+        assert bracket.relative_gap <= 1e-6 or bracket.upper - bracket.lower <= 1e-9
 
 
 @pytest.mark.parametrize("steps", [1, 5])
