@@ -21,7 +21,7 @@ from indefinite_opt.algebra.program import Model
 from indefinite_opt.foundation import Array, frozen, is_sparse
 
 _PLAIN = (str, int, float, complex, bool, type(None), np.generic)
-"""Types of values that nobody can change."""
+"""Types of values that cannot change."""
 
 
 class Record:

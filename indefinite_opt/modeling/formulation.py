@@ -345,7 +345,7 @@ def _fields(formulation: Any) -> tuple[dataclasses.Field[Any], ...]:
     """The parameters of a formulation; `ParameterError` if it is no dataclass."""
     if not dataclasses.is_dataclass(formulation):
         raise ParameterError(
-            "formulation", "a dataclass", f"the class {type(formulation).__name__}, which is none",
+            "formulation", "a dataclass", f"the class {type(formulation).__name__}, which is not one",
             "Write @dataclass(frozen=True) above the class, and its parameters as fields.",
         )  # fmt: skip
     return dataclasses.fields(formulation)
