@@ -314,7 +314,7 @@ class Constant(Expression):
 
 
 def _numbers(called: str, value: Any) -> Any:
-    """The entries of a constant; `ProblemError` if they are no numbers."""
+    """The entries of a constant; `ProblemError` if they are not numbers."""
     if is_sparse(value):
         return value.data
     hint = ""

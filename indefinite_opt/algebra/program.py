@@ -137,7 +137,7 @@ class Model:
             if not isinstance(name, str):
                 raise ProblemError("subject_to", "names that are texts", shown(name))
             if not hasattr(one, "violation"):
-                hint = "A comparison of two numbers is True or False, and no constraint."
+                hint = "A comparison of two numbers is True or False, not a constraint."
                 raise ProblemError(
                     f"subject_to[{name!r}]", "a constraint, of <=, >= or ==", _described(one),
                     hint if isinstance(one, bool | np.bool_ | np.ndarray) else "",
@@ -162,7 +162,7 @@ class Model:
 
 
 def _is_expression(part: Any) -> bool:
-    """Whether it is an expression, of ours or of cvxpy's, whose goals and constraints are none."""
+    """Whether it is an expression of this package or of cvxpy, not a goal or a constraint."""
     return isinstance(part, Expression) or hasattr(part, "is_convex")
 
 

@@ -147,7 +147,7 @@ class Record:
                 self._write_object(part)
 
     def _write_object(self, part: Any) -> None:
-        """What is no expression of this package."""
+        """A part that is not an expression of this package."""
         if is_sparse(part):
             whole = part.tocsr()
             self._plain.append((type(part).__name__, part.shape))

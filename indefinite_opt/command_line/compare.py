@@ -203,8 +203,9 @@ def _table(rows: list[dict[str, Any]]) -> str:
         parts = [problem] if len(problem) <= WIDTH - 2 else problem.split("  ", 1)
         lines.append(numbers)
         for indent, part in zip(("  ", "    "), parts, strict=False):
-            lines += textwrap.wrap(part, WIDTH, initial_indent=indent, subsequent_indent="    ")
-    return "\n".join(lines)
+            whole = part.replace(" = ", "\xa0=\xa0")  # no line ends inside an equation
+            lines += textwrap.wrap(whole, WIDTH, initial_indent=indent, subsequent_indent="    ")
+    return "\n".join(lines).replace("\xa0", " ")
 
 
 def _cell(row: dict[str, Any], name: str) -> str:

@@ -43,8 +43,8 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         "sigmoid(a=0.1, r=-1)".
     gamma, degree, coef0 : float or {"scale", "auto"}, int, float
         As in `SVR`; but in the variance of "scale" a point counts as often as its weight
-        says. Those that do not have their defaults also change kernels of the package, coef0 their
-        r, and are refused where the kernel has a value of its own. A warning names one that has no
+        says. Kernels of the package also take those that do not have their defaults (coef0 as r);
+        it is an error if the kernel has a value of its own. A warning names those without
         effect.
     tol : float
         Relative accuracy of the solver, and tolerance of the certificate: a violation of the

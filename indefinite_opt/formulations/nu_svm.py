@@ -42,8 +42,8 @@ class NuSVM(Formulation):
 
     A margin error is a point with y_i f(x_i) < ρ, and has α_i = 1/n at every stationary point. So
     the share of margin errors is at most eᵀα, which is at most the share of support vectors. For
-    indefinite K eᵀα may exceed ν: then ν bounds no share of errors. The certificate counts the
-    margin errors where they are more than ν.
+    indefinite K eᵀα may exceed ν, and then ν does not bound the share of margin errors. The
+    certificate states that share if it is larger than ν.
 
     References
     ----------
@@ -120,6 +120,6 @@ class NuSVM(Formulation):
         if wrong <= self.nu:
             return []
         return [
-            f"eᵀα = {total:.4g} exceeds ν = {self.nu:g}, which then bounds no share of margin "
-            f"errors: with ρ = 0 they are {100.0 * wrong:.3g} % of the training points."
+            f"eᵀα = {total:.4g} exceeds ν = {self.nu:g}, which therefore does not bound the share "
+            f"of margin errors: ρ is 0, and they are {100.0 * wrong:.3g} % of the training points."
         ]

@@ -229,7 +229,7 @@ class Formulation(Declaration):
             if self._solved and self._solved != read.record.digest:
                 raise ProblemError(
                     "formulation", "the model that was solved", f"another model of {self}",
-                    "It was changed since. Solve again, or load the result beside the old model.",
+                    "It changed after the solve. Solve again, or load the result beside the old model.",
                 )  # fmt: skip
             if kept is not None and kept.record.agrees(read.record):
                 return read._replace(record=kept.record, structure=kept.structure)
@@ -345,7 +345,7 @@ def _fields(formulation: Any) -> tuple[dataclasses.Field[Any], ...]:
     """The parameters of a formulation; `ParameterError` if it is no dataclass."""
     if not dataclasses.is_dataclass(formulation):
         raise ParameterError(
-            "formulation", "a dataclass", f"the class {type(formulation).__name__}, which is not one",
+            "formulation", "a dataclass", f"the class {type(formulation).__name__}, not one",
             "Write @dataclass(frozen=True) above the class, and its parameters as fields.",
         )  # fmt: skip
     return dataclasses.fields(formulation)

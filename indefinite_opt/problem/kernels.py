@@ -664,12 +664,12 @@ class DistanceSubstitution(Kernel):
 
         >>> DistanceSubstitution("chebyshev").check_given_distances()
         Traceback (most recent call last):
-        indefinite_opt.errors.ParameterError: distance: expected none beside a matrix of \
+        indefinite_opt.errors.ParameterError: distance: expected none with a matrix of \
 distances, got 'chebyshev'
         """
         if self.distance not in (PRECOMPUTED, DistanceSubstitution.distance):
             got = repr(self.distance)
-            raise ParameterError("distance", "none beside a matrix of distances", got)
+            raise ParameterError("distance", "none with a matrix of distances", got)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         if self.distance == PRECOMPUTED:

@@ -289,10 +289,10 @@ class Grid:
         return ", ".join([*shown, *([str(entry.kernel)] if len(self.kernels) > 1 else [])])
 
     def ends(self, scores: Sequence[float]) -> list[str]:
-        """The ends of the grid at which the best score is, and no equal one elsewhere, as texts.
+        """The ends of the grid that have the best score, if no other place has it, as texts.
 
-        Numbers of which the grid has three or more have ends, unless a parameter, such as k = 1 of
-        the nearest neighbours, cannot go further.
+        A parameter has ends if the grid has three or more numbers for it. A value beyond which
+        the parameter cannot go, such as k = 1 of the nearest neighbours, is not an end.
 
         >>> grid = Grid("KNN", k=[1, 3, 5])
         >>> grid.ends([0.8, 0.8, 0.9]), grid.ends([0.8, 0.9, 0.9]), grid.ends([0.9, 0.8, 0.8])

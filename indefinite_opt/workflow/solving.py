@@ -94,9 +94,9 @@ def solve(
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
         Seconds for the solver and the certificate together: when `certificate` is read, it has
-        those that the solver did not use. Either may exceed them by half a second, and by what a
-        factorisation takes longer than estimated. Each pair of several classes has an equal part of
-        the seconds that are left.
+        those that the solver did not use. Either may exceed them by half a second, and by the time
+        for which a factorisation lasts longer than estimated. Each pair of several classes has an
+        equal part of the seconds that are left.
     max_iter : int, optional
         Largest number of iterations, of each pair; by default the solver's own limit.
     start : array_like or mapping, optional

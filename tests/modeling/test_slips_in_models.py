@@ -54,7 +54,7 @@ SLIPS: dict[str, tuple[Build, str]] = {
     "one row": (lambda x: Model(minimize=cp.sum(x), subject_to=x >= 0), "by their names"),
     "a number as name": (lambda x: Model(minimize=cp.sum(x), subject_to={0: x >= 0}), "texts"),
     "true": (boxed(cp.sum, a=lambda x: True), r"subject_to\['a'\].* got True"),
-    "true of numpy": (boxed(cp.sum, a=lambda x: np.True_), "and no constraint"),
+    "true of numpy": (boxed(cp.sum, a=lambda x: np.True_), "not a constraint"),
     "an expression": (boxed(cp.sum, a=lambda x: x), "a constraint, of"),
     "nothing": (boxed(cp.sum, a=lambda x: None), "got None"),
     "two rows": (boxed(cp.sum, a=lambda x: [x >= 0, x <= 1]), "a constraint, of"),

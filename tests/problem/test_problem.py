@@ -463,10 +463,10 @@ def test_a_width_without_effect_on_distances_is_refused() -> None:
         with pytest.raises(ParameterError, match=f"gamma: expected None for form='{form}'"):
             iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=2.0)
     problem = iopt.KernelProblem.from_distances(D, [1, -1])
-    with pytest.raises(ParameterError, match="distance: expected none beside a matrix"):
+    with pytest.raises(ParameterError, match="distance: expected none with a matrix"):
         problem.with_kernel("distance(distance=chebyshev)")
     assert problem.with_kernel("distance(form=linear)").K[0, 1] == -2.0
-    with pytest.raises(ParameterError, match="distance: expected none beside a matrix"):
+    with pytest.raises(ParameterError, match="distance: expected none with a matrix"):
         iopt.KernelClassifier(kernel="distance(distance=chebyshev)", metric="precomputed").fit(
             D, [1, -1]
         )

@@ -236,21 +236,6 @@ class Gram(ABC):
         """target[places[p], r] = K_ij for the p-th row i and the r-th column j, in place."""
         target[places, : columns.size] = self.block(rows, columns)
 
-    def deviation(self, x: Array) -> float:
-        """Σ_i x_i Σ_k x_k |K_ki - c_i| for x ≥ 0, with c_i the mean of K_ki weighted by x_k.
-
-        The size of the terms of a quadratic form in weights that are balanced between two classes,
-        on which a constant in a row has no effect. O(s²) for s nonzero weights.
-        """
-        support = np.flatnonzero(x > 0.0)
-        weights = x[support]
-        total = 0.0
-        for part in tiles(support.size, CHUNK // max(support.size, 1)):
-            block = self.block(support[part], support)
-            block -= (block @ weights / weights.sum())[:, None]
-            total += float(weights[part] @ (np.abs(block, out=block) @ weights))
-        return total
-
     def times(self, x: Array) -> Array:
         """Kx, (n,).
 

@@ -21,7 +21,7 @@ Basis = tuple[Problem, Declaration, Values, Values, object]
 
 
 ROUNDING = 1e-12
-"""Largest `primal_residual` of which no more is printed."""
+"""Largest `primal_residual` that is printed without what the point misses."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Facts:
     """The measurements that determine a claim."""
 
     primal: float
-    """How far a feasible point is, or the largest constraint violation."""
+    """How far the nearest feasible point is, or the largest violation of a constraint."""
     consistent: bool
     """Whether any given multipliers have the right signs and satisfy the first-order conditions."""
     closed: bool
@@ -71,14 +71,13 @@ class Certificate:
         In the declared sense.
     primal_residual : float
         How far the nearest point is that is proved to satisfy all constraints: the largest move of
-        a variable, beside the largest entry of the variable as declared and its range. inf if no
-        such point is proved. In programs without such points it is the largest violation of a
-        constraint beside its terms.
+        an entry, relative to the smaller of its range and the largest entry of the variable as
+        declared. inf if no such point is proved. In programs without such points it is the largest
+        violation of a constraint, relative to its terms.
     stationarity : float
         Violation of the first-order conditions, in the natural unit of the gradient.
     complementarity : float
-        Multipliers times slacks, and what rows are missed by times its multiplier, in the unit of
-        gaps.
+        Multipliers times slacks, and multipliers times violations of rows, in the unit of gaps.
     curvature : float
         Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
         variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. For a
@@ -100,7 +99,7 @@ class Certificate:
         The tolerances of the claim: a gap is closed if it is at most tol · min(|f|, |f₀|), or at
         most atol.
     zero_range : float
-        R if objective and bound lie in [-R, R], as the optimal value is 0 up to rounding; else 0.
+        R if objective and bound lie in [-R, R], so that both are 0 up to rounding; else 0.
     reasons : tuple of str
         The reasons for the claim, as sentences.
     multipliers : dict of str to array

@@ -15,13 +15,13 @@ _OUTWARD_SHARE = 1e-12
 
 def tightened(
     rows: Any, rhs: Array, are_equations: NDArray[np.bool_], ends: tuple[Array, Array],
-    passes: int, finite: bool = False,
+    passes: int,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Ends of all x between `ends` with rows·x ≤ rhs, or = rhs in equations; rows are sparse.
 
-    A row bounds each of its variables as far as all others are bounded. Only infinite ends become
-    finite or, with `finite`, all ends tighter. All rows are used at once, in so many passes, or
-    until no end changes from infinite to finite, or none but the first without `seconds_left`.
+    A row bounds each of its variables as far as all others are bounded. Finite ends stay as they
+    are. All rows are used at once, at most `passes` times. Later passes are left out if a pass
+    makes no end finite, or if no `seconds_left` remain.
 
     >>> from scipy import sparse
     >>> rows, x = sparse.csr_array([[1.0, 2.0]]), np.zeros(2)
@@ -48,14 +48,13 @@ def tightened(
         size = np.bincount(at, np.abs(least), 2 * rhs.size)[at]
         # The only unbounded term of a row is bounded itself, by all others.
         bounded = (count == 0.0) | ((count == 1.0) & unknown)
-        if not finite:
-            bounded &= np.isinf(np.where(upwards, high[member], low[member]))
+        bounded &= np.isinf(np.where(upwards, high[member], low[member]))
         k = np.flatnonzero(bounded)
         with np.errstate(over="ignore"):
             reach = (right[k] - (total[k] - least[k]) + _OUTWARD_SHARE * size[k]) / a[k]
         outwards, up = _OUTWARD_SHARE * np.abs(reach), upwards[k]
         np.minimum.at(high, member[k][up], (reach + outwards)[up])
         np.maximum.at(low, member[k][~up], (reach - outwards)[~up])
-        if not (finite or k.size):
+        if not k.size:
             break
     return low, high

@@ -14,7 +14,7 @@ from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _REFLECTION = 40.0
-"""Operations of scipy's `nnls` by which one multiplier more changes an entry."""
+"""Operations on each entry by which scipy's `nnls` adds one multiplier."""
 
 
 def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:

@@ -55,7 +55,7 @@ _FAR_SHARE = 1e-6
 """Most by which it is moved to satisfy rows, beside the typical entry."""
 
 _FARTHEST = 1e-2
-"""Most that the nearest point is sought at, in units of `reach`: certificates look no farther."""
+"""Distance up to which the nearest point is sought, in units of `reach`; `tol` is no larger."""
 
 _ROOM = 2.0**-10
 """Share of the least move by which points may move farther, so that there are points inside."""

@@ -44,7 +44,7 @@ def _violation(found: Measurement, values: Values) -> list[str]:
     structure, x = task.structure, found.measured.point.x
     relative = f"relative violation {primal:.2e}"
     if isinstance(structure, PolyhedralQP):
-        relative = f"all constraints hold at a point that is {primal:.2e} away, beside x"
+        relative = f"all constraints hold at a point that is {primal:.2e} away, relative to x"
         if np.isinf(primal):
             relative = "no point nearby is proved to satisfy all constraints"
     worst = _worst(task, values) if task.problem.n <= 2000 else None
@@ -148,7 +148,7 @@ def _about_bracket(found: Measurement) -> list[str]:
     if measured.closed:
         parts = "one node" if searched.nodes <= 1 else f"{searched.nodes} nodes"
         if found.zero_range > 0.0:
-            return [f"Not convex, but by bounds of {parts} {_zero(found)}."]
+            return [f"Not convex, but after {parts} {_zero(found)}."]
         return [f"Not convex, but bounds of {parts} meet the objective."]
     notes = [f"The bound leaves a global bracket of {_sized(found)}."]
     if searched.better < value - margin:
