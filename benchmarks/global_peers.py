@@ -89,8 +89,8 @@ Peer = Callable[[QuadraticStructure, float], PeerBracket]
 
 
 def least_unit(structure: QuadraticStructure) -> float:
-    """What gaps are divided by at a feasible point if F is 0."""
-    return structure.gap_unit(0.0, structure.start())
+    """A size of F below which a gap of a peer is not judged: its rounding at a feasible point."""
+    return structure.zero_range(structure.at(structure.start()))
 
 
 @dataclass(frozen=True, eq=False)
