@@ -276,7 +276,7 @@ class Variable(Expression):
 class Constant(Expression):
     """A number, an array, a sparse matrix or an `Operator`, printed under its name if it has one.
 
-    Arrays and sparse matrices are copied unless nobody can write to them.
+    Arrays and sparse matrices are copied unless they are read-only.
 
     >>> Constant([1.0, -1.0], name="y").name()
     'y'

@@ -95,7 +95,7 @@ def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
 
 
 def is_frozen(array: Any) -> bool:
-    """Whether nobody can write to an array: neither it nor what it is a view of is writeable.
+    """Whether an array is read-only, and so is every array that it is a view of.
 
     >>> whole = np.zeros(3)
     >>> whole.flags.writeable = False
@@ -110,7 +110,7 @@ def is_frozen(array: Any) -> bool:
 
 
 def frozen(value: Any, dtype: Any = None) -> Any:
-    """An array, or a sparse matrix, that nobody can write to: a copy unless it is one already.
+    """A read-only array or sparse matrix: a copy unless the given one is read-only already.
 
     >>> given = np.zeros(2)
     >>> kept = frozen(given)

@@ -22,7 +22,7 @@ from indefinite_opt.problem import Kernel
 from indefinite_opt.studies.data import Data, training_problem
 
 _SAMPLED_ROWS = 16
-"""Rows of a kernel matrix by which functions of the same name and code are told apart."""
+"""Rows of a kernel matrix that distinguish functions of the same name and code."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """What the text of an object has that differs from process to process."""

@@ -235,7 +235,7 @@ def certify(
 
 
 def _copied(values: Values) -> Values:
-    """Of arrays that a caller may write to later."""
+    """Copies of the arrays, as a caller may write to them later."""
     return {name: np.array(value) for name, value in values.items()}
 
 
