@@ -21,13 +21,13 @@ from indefinite_opt.algebra.program import Model
 from indefinite_opt.foundation import Array, frozen, is_sparse
 
 _PLAIN = (str, int, float, complex, bool, type(None), np.generic)
-"""Types of values that cannot change."""
+"""Types of values that never change."""
 
 
 class Record:
     """Objective, constraints and coefficients of a model, written down part by part.
 
-    Arrays that somebody could write to are copied. Objects of this package, such as a kernel
+    Arrays are copied unless they are read-only. Objects of this package, such as a kernel
     matrix, are known by their identity, and what cannot be compared never agrees.
 
     >>> import indefinite_opt.algebra as cp

@@ -27,8 +27,8 @@ def term_sizes(e: Any, whole: bool = True) -> Array:
     """The size of the largest term of each entry of an expression, of ours or of cvxpy's.
 
     The terms are those that are added in the expression, each at the values of its variables. A
-    variable counts with its largest entry or, unless it is `whole`, entry by entry. Other
-    atoms than sums, products, norms, powers and forms count with their value alone.
+    variable counts with its largest entry or, unless it is `whole`, entry by entry. Atoms
+    other than sums, products, norms, powers and forms count with their value.
 
     >>> import indefinite_opt.algebra as cp
     >>> x = cp.Variable(2, name="x")

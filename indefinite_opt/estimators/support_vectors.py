@@ -182,7 +182,7 @@ class SupportVectorEstimator(SolvedEstimator):
         for name, field in self._read_by(own).items():
             value = getattr(self, name)
             if field in written or getattr(own, field) != defaults[field]:
-                got = f"{value!r} beside kernel={str(own)!r}"
+                got = f"{value!r} with kernel={str(own)!r}"
                 raise ParameterError(name, f"one value of {field} of the kernel", got)
             if name == "coef0":
                 checks.number("coef0", value)

@@ -95,7 +95,7 @@ def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
 
 
 def is_frozen(array: Any) -> bool:
-    """Whether an array is read-only: neither it nor what it is a view of is writeable.
+    """Whether an array is read-only, and so is every array that it is a view of.
 
     >>> whole = np.zeros(3)
     >>> whole.flags.writeable = False
@@ -110,7 +110,7 @@ def is_frozen(array: Any) -> bool:
 
 
 def frozen(value: Any, dtype: Any = None) -> Any:
-    """A read-only array or sparse matrix: a copy unless it is read-only already.
+    """A read-only array or sparse matrix: a copy unless the given one is read-only already.
 
     >>> given = np.zeros(2)
     >>> kept = frozen(given)

@@ -229,7 +229,7 @@ class Formulation(Declaration):
             if self._solved and self._solved != read.record.digest:
                 raise ProblemError(
                     "formulation", "the model that was solved", f"another model of {self}",
-                    "It changed after the solve. Solve again, or load it beside the old model.",
+                    "It changed after the solve. Solve again, or load the result with the old one.",
                 )  # fmt: skip
             if kept is not None and kept.record.agrees(read.record):
                 return read._replace(record=kept.record, structure=kept.structure)

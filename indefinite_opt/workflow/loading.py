@@ -188,7 +188,7 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
         )  # fmt: skip
     elif "D" in arrays:
         if not isinstance(kernel, kernels.DistanceSubstitution):
-            raise DataError("kernel", "one of distances beside D", str(kernel))
+            raise DataError("kernel", "one of distances, as there is D", str(kernel))
         problem = KernelProblem.from_distances(
             arrays.pop("D"), y, kernel.form, task=task, gamma=kernel.width, name=name
         )

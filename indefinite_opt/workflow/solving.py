@@ -123,7 +123,7 @@ def solve(
         same, in more time. The boxes of `global` are in its proof in any case.
     atol : float
         Absolute gap, in units of the objective, that counts as closed as well, for the solver and
-        the certificate. It serves optimal values near 0, beside which no gap is small.
+        the certificate. It is for optimal values near 0, where no relative gap is small.
 
     Returns
     -------

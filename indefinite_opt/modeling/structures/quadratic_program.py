@@ -99,8 +99,8 @@ class BoxLineQP(ConvexBounds):
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
         """F by the `plain` program, and for a linear kernel by its points; and ∇F.
 
-        At points that miss the lines by more than rounding, F is that of this program, with what
-        the constant adds to it.
+        If a point misses the lines by more than rounding, F is that of this program, which
+        includes what the constant adds.
         """
         point, plain = super().at(x, gradient), self.plain
         if plain is not self and self.infeasibility(x) > self.n * EPS:

@@ -55,7 +55,7 @@ _FAR_SHARE = 1e-6
 """Most by which it is moved to satisfy rows, beside the typical entry."""
 
 _FARTHEST = 1e-2
-"""Distance up to which the nearest point is sought, in units of `reach`; `tol` is no larger."""
+"""Distance up to which the nearest point is sought, in units of `reach`."""
 
 _ROOM = 2.0**-10
 """Share of the least move by which points may move farther, so that there are points inside."""

@@ -31,11 +31,11 @@ _MAX_INFEASIBILITY = 1e-9
 and no conflict is found: the tolerance of HiGHS."""
 
 _MAX_RESIDUE = 1e-12
-"""Most that a right-hand side may be wrong by, beside itself or, however far other ends are, beside
-the entries of its row."""
+"""Largest error of a right-hand side, as a share of itself or, however far other ends are, of the
+entries of its row."""
 
 _SAME_SHARE = 1e-12
-"""Share by which sums of rows may differ whose entries are then compared without rounding."""
+"""Share by which sums of two rows may differ if their entries are to be compared exactly."""
 
 _CLOSE = 1e-9
 """Share of the sizes of entries up to which a point that satisfies all constraints is near enough,
@@ -123,10 +123,10 @@ class Polyhedron(ScaledRows):
         return np.inf if near is None else near.share(x, self.reach(x))
 
     def reach(self, x: Array) -> Array:
-        """The sizes of the entries beside which moves of x count, (n,).
+        """The sizes of the entries to which moves of x are relative, (n,).
 
-        It is the smaller of the largest entry and the range between finite bounds. A variable that
-        is fixed has no range; it counts like an equation. At 0 no move is small.
+        Each is the smaller of the largest entry and the range between finite bounds. A variable
+        that is fixed has no range; it counts like an equation. At 0 no move is small.
         """
         width = self.upper - self.lower
         return np.minimum(self.sizes_of(x), np.where(width > 0.0, width, np.inf))
@@ -143,7 +143,7 @@ class Polyhedron(ScaledRows):
         return max(float(np.max(part, initial=0.0)) for part in (outside, missed)), moved
 
     def missed_share(self, x: Array) -> float:
-        """The largest violation, of a row beside max(|rhs|, |row·x|), of a bound beside itself."""
+        """The largest violation: of a row relative to max(|rhs|, |row·x|), of a bound to itself."""
         beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
         over, missed, terms = self.sides(x)
         missed = missed + (self.n + 2.0) * EPS * terms
@@ -193,9 +193,9 @@ class Polyhedron(ScaledRows):
     def _rounded_sides(self) -> Sides:
         """Rows and bounds where right-hand sides may be wrong by `_MAX_RESIDUE`.
 
-        That is beside themselves or, as far as it is rounding beside all ends, beside the entries
-        of their rows. Where a program was simplified in floating-point numbers, as those in many
-        files, exact numbers satisfy dependent equations only so far, and x ≥ 0 may contradict
+        That is a share of themselves, and of the entries of their rows as far as it is rounding
+        relative to all ends. Where a program was simplified in floating-point numbers, as those in
+        many files, exact numbers satisfy dependent equations only so far, and x ≥ 0 may contradict
         Σx_j = -10⁻¹⁵.
         """
         rhs, largest = self.rhs, largest_in_rows(self.rows)

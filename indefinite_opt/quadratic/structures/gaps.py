@@ -10,8 +10,9 @@ and a relative gap is the gap divided by u, infinite if u is zero and the gap is
 is a unit: terms of the objective may be larger by any factor, where they cancel. A gap is closed if
 it is at most tol·u, or at most `atol`, an absolute tolerance in units of the objective.
 
-Where the optimal value is 0 no gap is small beside it. One exception remains, for what doubles can
-tell at all: if the value and the bound, of the smaller one of f and f₀, both lie in [-R, R] with
+If the optimal value is 0, no gap is small relative to it. There is one exception, because doubles
+cannot show a difference below their rounding: if the value and the bound, of the smaller one of f
+and f₀, both lie in [-R, R] with
 
     R = 64 · 2⁻⁵³ · (Σ|terms of the objective| + Σᵢ|λᵢ|(|bᵢ| + Σⱼ|aᵢⱼxⱼ|)),
 

@@ -55,7 +55,7 @@ def _violation(found: Measurement, values: Values) -> list[str]:
         reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
     if isinstance(structure, PolyhedralQP) and structure.discrepancy(x) <= task.tol:
         reasons.append(
-            "That is small beside terms that cancel, but no point within tol is proved to "
+            "That is small relative to terms that cancel, but no point within tol is proved to "
             "satisfy all constraints."
         )
     return reasons

@@ -114,8 +114,8 @@ def verify(
         feasibility and residuals are measured. The certificate says what could not be found out in
         time.
     atol : float
-        Absolute gap, in units of the objective, that counts as closed as well. It serves optimal
-        values near 0, beside which no gap is small.
+        Absolute gap, in units of the objective, that counts as closed as well. It is for
+        optimal values near 0, where no relative gap is small.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def certify(
 
 
 def _copied(values: Values) -> Values:
-    """Copies of arrays that a caller may write to later."""
+    """Copies of the arrays, as a caller may write to them later."""
     return {name: np.array(value) for name, value in values.items()}
 
 
@@ -268,8 +268,8 @@ def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bo
 
 
 def _is_nearly_zero(found: Measurement) -> bool:
-    """Whether only an absolute gap can be small: beside an objective that is 0 up to rounding, or
-    beside terms that cancel. A better point must not be known."""
+    """Whether only an absolute gap can be small, because the objective is 0 up to rounding or its
+    terms cancel. A better point must not be known."""
     measured, value = found.measured, found.measured.point.value
     task, gap = measured.task, measured.gap
     if not np.isfinite(gap):
