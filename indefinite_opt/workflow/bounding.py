@@ -33,6 +33,7 @@ from indefinite_opt.quadratic import (
     Trace,
     conic_multipliers,
     obstacle,
+    relative,
     status_at_end,
 )
 from indefinite_opt.workflow.arguments import as_problem
@@ -49,6 +50,9 @@ from indefinite_opt.workflow.solving import Options, solve_with
 
 _CONVEX_TOL = 1e-9
 """Largest tolerance with which a convex program is solved, since its bracket closes at once."""
+
+PRODUCTS = 0.01
+"""Share of the gap asked for by which products of points may move the value of a point."""
 
 _CONVEX = "it is convex"
 """Why there is no branch and bound of a program whose dual is a better bound."""
@@ -315,7 +319,27 @@ def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bra
     bracket = bracket_of(search, status)
     if dual is not None and dual.relative_gap < bracket.relative_gap:
         return replace(dual, status=bracket.status, seconds=bracket.seconds)
+    if dual is None and method == "branch-and-bound" and _loses_products(search):
+        asked = replace(search.task, structure=search.form.asked, callback=None)
+        dual = _dual_bracket(asked, gap, atol)
+        if dual.rigorous and (dual.lower > bracket.upper or dual.upper < bracket.lower):
+            return dual
     return bracket
+
+
+def _loses_products(search: GlobalSearch) -> bool:
+    """Whether a convex F of points is another one than that of the matrix of their products.
+
+    Boxes are bounded with the matrix, which is rounded, and certificates are about the points.
+    """
+    task, structure, bracket = search.task, search.form.asked, search.bracket
+    if structure.has_own_rows or structure.problem.features is None:
+        return False
+    value = bracket.original(bracket.value)
+    apart = abs(structure.at(bracket.best).value - value)
+    if apart <= PRODUCTS * max(bracket.gap * bracket.unit, bracket.atol):
+        return False
+    return bool(convexity(structure, task.time_limit - task.elapsed))
 
 
 def _has_dual(search: GlobalSearch) -> bool:
@@ -342,13 +366,18 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         other = np.nextafter(certificate.bound + sense * certificate.gap, sense * np.inf)
         attained = sense * max(sense * attained, sense * float(other))
     lower, upper = sorted((certificate.bound, attained))
-    closed = certificate.relative_gap <= gap or certificate.gap <= atol
+    share, width = certificate.relative_gap, certificate.gap
+    if 0.0 < width < np.inf:
+        # Beside a large constant the ends are farther apart by its rounding.
+        width = max(width, upper - lower)
+        share = max(share, relative(width, structure.gap_unit(near.value)))
+    closed = share <= gap or width <= atol
     closed = closed or certificate.zero_range > 0.0
     status = ended(closed and rigorous, result.status)
     if status is Status.INACCURATE:
         status = task.stop() or status  # time may have run out in the certificate
     trace = Trace()
-    trace.add(result.seconds, 0, attained, certificate.relative_gap, certificate.bound)
+    trace.add(result.seconds, 0, attained, share, certificate.bound)
     return Bracket(
         problem=result.problem,
         formulation=result.formulation,
@@ -356,7 +385,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         n=result.problem.n,
         lower=lower,
         upper=upper,
-        relative_gap=certificate.relative_gap,
+        relative_gap=share,
         values=result.values,
         rigorous=rigorous,
         method="dual",

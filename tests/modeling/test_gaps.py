@@ -359,3 +359,43 @@ def test_given_multipliers_do_not_weaken_a_check(formulation: iopt.Formulation) 
     assert certificate.claim is Claim.FEASIBLE
     assert certificate.relative_gap <= 1e-6
     assert "given multipliers do not satisfy" in str(certificate)
+
+
+def test_the_rounding_of_a_large_constant_is_part_of_the_gap() -> None:
+    """x² + y² + xy - x - 0.3y + k on a box: the least value without k is -0.26333…
+
+    Doubles near 10¹² are 1.2e-4 apart, so that the declared objective tells nothing of 10⁻⁶.
+    """
+    optimum = -Fraction(79, 300)
+    for k, closed in ((0.0, True), (1e6, True), (1e12, False)):
+        qp = iopt.QuadraticProgram([[2, 1], [1, 2]], [-1, -0.3], lb=-1, ub=1, constant=k)
+        certificate, bracket = iopt.solve(qp).certificate, iopt.bound(qp, gap=1e-6)
+        assert (certificate.claim is Claim.GLOBAL) is closed
+        assert (bracket.status is iopt.Status.SOLVED) is closed
+        assert certificate.gap >= abs(certificate.objective - certificate.bound)
+        assert bracket.relative_gap >= 0.9 * (bracket.upper - bracket.lower) / -float(optimum)
+        assert bracket.lower <= optimum + Fraction(k) + Fraction(1, 10**15) <= bracket.upper
+
+
+def test_a_bracket_of_points_far_away_is_about_the_points() -> None:
+    """Points at s and s + d with both labels: 2/d² for the exact distance of these doubles.
+
+    The products of the points are rounded by more than d².
+    """
+    s = 1e7
+    d = Fraction(s + 0.004) - Fraction(s)
+    problem = iopt.KernelProblem.from_data([[s], [s + 0.004]], [1, -1], "linear")
+    bracket = iopt.bound(problem, iopt.SVMDual(C=1e6), gap=1e-6)
+    certificate = iopt.solve(problem, iopt.SVMDual(C=1e6)).certificate
+    assert certificate.objective == pytest.approx(float(2 / d**2), rel=1e-6)
+    assert bracket.lower <= float(2 / d**2) * (1 + 1e-12)
+    assert bracket.upper >= float(2 / d**2) * (1 - 1e-12)
+
+
+def test_points_of_one_norm_bound_a_smallest_ball() -> None:
+    """3, -3 and 3 lie on a sphere of square radius 9, and the linear term is a constant."""
+    problem = iopt.KernelProblem.from_data([[3.0], [-3.0], [3.0]], None, "linear")
+    for alpha in ([0.5, 0.4, 0.1], [0.5, 0.5, 0.001]):
+        certificate = iopt.verify(problem, iopt.SVDD(), {"alpha": alpha}, tol=1e-9)
+        assert certificate.claim is not Claim.GLOBAL
+    assert iopt.solve(problem, iopt.SVDD()).objective == pytest.approx(9.0)

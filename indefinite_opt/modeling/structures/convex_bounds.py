@@ -295,7 +295,7 @@ def bound_by_features(qp: ConvexBounds, features: Array, x: Array) -> float:
     off += LEAST * (d + 8.0) * (1.0 + qp.hessian)
     square, best = 0.5 * qp.hessian * float(w @ w), -np.inf
     lengths = [1.0] if qp.is_bounded else []
-    if np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
+    if not qp.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
         shortfall = qp.shortfall(image + qp.linear - off) + 16.0 * EPS
         lengths += [1.0 / (1.0 - shortfall)] if shortfall < 0.5 else []
     for length in lengths:

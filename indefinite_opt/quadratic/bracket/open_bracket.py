@@ -103,16 +103,21 @@ class OpenBracket:
 
     @property
     def absolute_gap(self) -> float:
-        """The distance of both ends, without constants."""
-        return abs(self.original(self.value, np.inf) - self.original(self.lower))
+        """The distance of both ends, without constants or as they are declared if that is more.
+
+        Beside a large constant the declared ends differ by its rounding.
+        """
+        proved, attained = self.ends
+        inside = abs(self.original(self.value, np.inf) - self.original(self.lower))
+        return max(inside, abs(attained - proved)) if 0.0 < inside < np.inf else inside
 
     @property
     def relative_gap(self) -> float:
         """The same in units of gaps, and not 0 where the declared ends differ."""
-        unit, (proved, attained) = self.unit, self.ends
-        if self.absolute_gap > 0.0 or proved == attained:
-            return relative(self.absolute_gap, unit)
-        # Then they differ by the rounding of the constant.
+        gap, unit, (proved, attained) = self.absolute_gap, self.unit, self.ends
+        if gap > 0.0 or proved == attained:
+            return relative(gap, unit)
+        # The value is exact, and the ends differ by the rounding of the constant.
         return relative(abs(attained - proved), max(unit, abs(self.asked.constant)))
 
     @property

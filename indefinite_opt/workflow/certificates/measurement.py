@@ -76,7 +76,13 @@ class Measured:
         if np.isinf(value):
             return np.inf
         certain = self.near.value + self.error if attained is None else attained
-        return max(abs(self.point.value - value), abs(certain - value))
+        gap = max(abs(self.point.value - value), abs(certain - value))
+        structure = self.task.structure
+        if structure.constant == 0.0 or gap == 0.0:
+            return gap
+        # Beside a large constant both are declared with its rounding.
+        declared = structure.declared(self.point.value) - structure.declared(value, -np.inf)
+        return max(gap, abs(declared))
 
     @property
     def relative_gap(self) -> float:
