@@ -130,12 +130,14 @@ class Quadratic(Reference):
 
 
 def box_violation(p: BoxProgram, x: Vector) -> float:
-    """Bounds relative to the largest variable, lines relative to the sum of all."""
-    largest, mass = max(map(abs, x)) or ONE, sum(map(abs, x)) or ONE
-    over = [v - up for v, up in zip(x, p.upper, strict=True) if up is not None]
-    box = max([ZERO, *(-v for v in x), *over]) / largest
-    lines = [abs(dot(a, x) - t) / max(mass, abs(t)) for a, t in zip(p.lines, p.totals, strict=True)]
-    return float(max([box, *lines]))
+    """By how much one constraint makes x move, at least, beside max |x| and the ranges."""
+    largest = max(map(abs, x)) or ONE
+    reach = [largest if up is None or up <= 0 else min(largest, up) for up in p.upper]
+    below = [-v / own for v, own in zip(x, reach, strict=True)]
+    above = [(v - up) / own for v, up, own in zip(x, p.upper, reach, strict=True) if up is not None]
+    lines = [abs(dot(a, x) - t) / (dot([abs(v) for v in a], reach) or ONE)
+             for a, t in zip(p.lines, p.totals, strict=True)]  # fmt: skip
+    return float(max([ZERO, *below, *above, *lines]))
 
 
 def quadratic(

@@ -359,27 +359,28 @@ class Program:
         return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
 
     def violation(self, x: Vector, least: float = 0.0) -> float:
-        """The largest violation, that of a row relative to its terms, of a bound to max |x|.
+        """By how much one constraint makes x move, at least, beside max |x| and the ranges.
 
-        The terms of a row count as a millionth of the largest possible at least, as the rounding of
-        a variable that is about 0 is relative to the others, and max |x| as a thousandth of `least`
-        at least.
+        max |x| counts as a thousandth of `least` at least. What data may be rounded by, 1e-12 of a
+        right-hand side or of the entries of a row, is no violation.
         """
         _, _, G, h, A, b = self.exact
         largest = max(*map(abs, x), Fraction(least) / 1000) or Fraction(1)
+        widths = (self.ub - self.lb).tolist()
+        reach = [min(largest, Fraction(w)) if 0.0 < w < np.inf else largest for w in widths]
         worst = ZERO
-        for v, low, high in zip(x, self.lb, self.ub, strict=True):
+        for v, low, high, own in zip(x, self.lb, self.ub, reach, strict=True):
             if np.isfinite(low):
-                worst = max(worst, (Fraction(low) - v) / largest)
+                worst = max(worst, (Fraction(low) - v) / own)
             if np.isfinite(high):
-                worst = max(worst, (v - Fraction(high)) / largest)
+                worst = max(worst, (v - Fraction(high)) / own)
         for rows, right, both in ((G, h, False), (A, b, True)):
             for row, end in zip(rows, right, strict=True):
                 over = dot(row, x) - end
-                size = dot([abs(a) for a in row], [abs(v) for v in x]) + abs(end)
-                size += max(map(abs, row)) * largest / 1_000_000
-                if over > 0 or both:
-                    worst = max(worst, abs(over) / (size or Fraction(1)))
+                missed = abs(over) if over > 0 or both else ZERO
+                missed -= max(abs(end), *map(abs, row)) / 10**12
+                size = dot([abs(a) for a in row], reach)
+                worst = max(worst, missed / (size or Fraction(1)))
         return float(worst)
 
     def holds(self, x: Vector) -> bool:
