@@ -10,6 +10,7 @@ import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.foundation import (
+    EPS,
     TimeLimitReached,
     checks,
     clock,
@@ -51,8 +52,8 @@ from indefinite_opt.workflow.solving import Options, solve_with
 _CONVEX_TOL = 1e-9
 """Largest tolerance with which a convex program is solved, since its bracket closes at once."""
 
-PRODUCTS = 0.01
-"""Share of the gap asked for by which products of points may move the value of a point."""
+PRODUCTS = 256.0 * EPS
+"""Share of the unit of gaps by which products of points, which are rounded, may move a value."""
 
 _CONVEX = "it is convex"
 """Why there is no branch and bound of a program whose dual is a better bound."""
@@ -322,7 +323,8 @@ def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bra
     if dual is None and method == "branch-and-bound" and _loses_products(search):
         asked = replace(search.task, structure=search.form.asked, callback=None)
         dual = _dual_bracket(asked, gap, atol)
-        if dual.rigorous and (dual.lower > bracket.upper or dual.upper < bracket.lower):
+        apart = dual.lower > bracket.upper or dual.upper < bracket.lower
+        if dual.status is Status.SOLVED or (dual.rigorous and apart):
             return dual
     return bracket
 
@@ -337,7 +339,7 @@ def _loses_products(search: GlobalSearch) -> bool:
         return False
     value = bracket.original(bracket.value)
     apart = abs(structure.at(bracket.best).value - value)
-    if apart <= PRODUCTS * max(bracket.gap * bracket.unit, bracket.atol):
+    if apart <= PRODUCTS * bracket.unit:
         return False
     return bool(convexity(structure, task.time_limit - task.elapsed))
 

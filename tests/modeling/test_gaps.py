@@ -399,3 +399,26 @@ def test_points_of_one_norm_bound_a_smallest_ball() -> None:
         certificate = iopt.verify(problem, iopt.SVDD(), {"alpha": alpha}, tol=1e-9)
         assert certificate.claim is not Claim.GLOBAL
     assert iopt.solve(problem, iopt.SVDD()).objective == pytest.approx(9.0)
+
+
+def test_a_bound_of_points_is_not_that_of_their_rounded_products() -> None:
+    """Two points of both classes, a machine of C = 10 and a regression on them.
+
+    At α = (t, t) the dual is 2t - ½t²d², which rises to the bound C for small d; for targets ±a
+    and β = (-t, t) it is 2at - 2εt - ½t²d².
+    """
+    first, second = 1e5 - 0.002, 1e5 + 0.001
+    square = (Fraction(second) - Fraction(first)) ** 2
+    X, C = [[first], [second]], 10
+    machine = iopt.KernelProblem.from_data(X, [-1, 1], "linear")
+    targets = iopt.KernelProblem.from_data(X, [-2.5, 2.5], "linear", task="regression")
+    for problem, formulation, slope in (
+        (machine, iopt.SVMDual(C=C), Fraction(2)),
+        (targets, iopt.EpsilonSVR(C=C, epsilon=0.5), Fraction(4)),
+    ):
+        optimum = slope * C - C * C * square / 2
+        for gap in (1e-3, 1e-6):
+            bracket = iopt.bound(problem, formulation, gap=gap)
+            assert bracket.status is iopt.Status.SOLVED
+            assert bracket.lower <= optimum <= bracket.upper
+            assert bracket.check(problem) >= optimum
