@@ -422,3 +422,12 @@ def test_a_bound_of_points_is_not_that_of_their_rounded_products() -> None:
             assert bracket.status is iopt.Status.SOLVED
             assert bracket.lower <= optimum <= bracket.upper
             assert bracket.check(problem) >= optimum
+
+
+def test_a_point_below_bound_and_optimum_is_as_far_as_the_optimum() -> None:
+    """α ≥ 0 and eᵀα ≥ 0.4 are missed by 1e-4: F = 0.23976 is 1.003e-3 below the optimum 0.24."""
+    problem = iopt.KernelProblem([[9, -1, -1], [-1, 1, 3], [-1, 3, 14]], [1, -1, -1])
+    alpha = [0.19988652618278746, 0.2000010486462123, -1.752829033840055e-05]
+    certificate = iopt.verify(problem, iopt.NuSVM(nu=0.4), {"alpha": alpha}, tol=1e-3)
+    assert certificate.gap >= 0.24 - certificate.objective
+    assert certificate.claim is not Claim.GLOBAL

@@ -76,7 +76,9 @@ class Measured:
         if np.isinf(value):
             return np.inf
         certain = self.near.value + self.error if attained is None else attained
-        gap = max(abs(self.point.value - value), abs(certain - value))
+        here = self.point.value
+        # The optimal value is between the bound and what is attained; F here may be below both.
+        gap = max(abs(here - value), abs(certain - value), certain - here)
         structure = self.task.structure
         if structure.constant == 0.0 or gap == 0.0:
             return gap
