@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.exact import BoxProgram, as_matrix, as_vector
 from helpers.problems import random_problem
 from indefinite_opt.quadratic.structures.gaps import relative
 
@@ -109,6 +110,29 @@ def test_a_constant_in_the_kernel_hides_no_gap() -> None:
         assert certificate.claim is Claim.FEASIBLE, constant
         assert certificate.stationarity > 1e-3
         assert certificate.relative_gap >= 0.2 - 1e-9
+
+
+def test_a_constant_that_has_eaten_digits_proves_no_convexity() -> None:
+    """K² of entries near 3·10⁸ is rounded by 32: less its constant it is not convex."""
+    K = [
+        [303531340.2543634, 303531339.9726222, 303531341.3465894],
+        [303531339.9726222, 303531338.87560326, 303531338.3698264],
+        [303531341.3465894, 303531338.3698264, 303531338.8566711],
+    ]
+    C = 1.0903745565003662
+    problem = iopt.KernelProblem(K, [1, -1, -1])
+    formulation = iopt.SpectrumSVM(C=C, transform="square")
+    square = as_matrix(formulation.structure(problem).problem.K)
+    y = as_vector([1.0, -1.0, -1.0])
+    Q = [[a * b * v for b, v in zip(y, row, strict=True)] for a, row in zip(y, square, strict=True)]
+    ones, none = [Fraction(1)] * 3, [Fraction(0)] * 3
+    program = BoxProgram(Q, [-v for v in ones], none, [Fraction(C)] * 3, [y], [Fraction(0)])
+    least = program.minimum()[0]
+    for alpha in ([0.0, 0.0, 0.0], [C, C, 0.0], [C, 0.0, C]):
+        certificate = iopt.verify(problem, formulation, {"alpha": alpha})
+        assert -Fraction(certificate.bound) <= least
+        value = program.value(as_vector(alpha))
+        assert certificate.claim is not Claim.GLOBAL or value - least <= abs(least) / 10**6
 
 
 def test_who_means_an_absolute_tolerance_says_so() -> None:

@@ -122,14 +122,14 @@ class ConvexBounds(BoxLine, PairedQP):
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         if not point.x.any() and self.zero_is_optimal():
             yield LowerBound(0.0)
-        if self.plain is not self:
+        # Where a theorem says that K is convex, what rounding has made of K - c need not be.
+        if self.plain is not self and self.plain.is_convex:
             yield from self.plain.bounds(self.plain.at(point.x), multipliers)
             return
         yield LowerBound(self.dual_bound(point.x, point.gradient))
         explicit = self.explicit_bounds(point)
         yield from explicit(point.x)
         plain = self.without_constant()
-        # Where a theorem says that K is convex, what rounding has made of K - c need not be.
         plain = plain if plain.is_convex else self
         if plain is not self:
             point = plain.at(point.x)
