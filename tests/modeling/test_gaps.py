@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -455,3 +457,27 @@ def test_a_point_below_bound_and_optimum_is_as_far_as_the_optimum() -> None:
     certificate = iopt.verify(problem, iopt.NuSVM(nu=0.4), {"alpha": alpha}, tol=1e-3)
     assert certificate.gap >= 0.24 - certificate.objective
     assert certificate.claim is not Claim.GLOBAL
+
+
+@pytest.mark.parametrize(
+    ("formulation", "changed"),
+    [
+        (iopt.SVMDual(), {"value alpha": [0.5, 0.5], "multiplier lower": [1e18, 1e18],
+                          "multiplier upper": [1e18, 1e18]}),
+        (iopt.LPSVM(), {"value xi": [2.0, 2.0], "multiplier margin": [1e18, 1e18],
+                        "multiplier slack": [1e18, 1e18]}),
+    ],
+)  # fmt: skip
+def test_multipliers_of_a_file_do_not_widen_what_counts_as_zero(
+    formulation: iopt.Formulation, changed: dict[str, list[float]], tmp_path: Path
+) -> None:
+    """The optima are 1, at α = e, and 2, at ξ = e; see `gaps`."""
+    path = tmp_path / "result.npz"
+    iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), formulation).save(path)
+    with np.load(path) as file:
+        entries: dict[str, Any] = {name: file[name] for name in file.files}
+    assert changed.keys() <= entries.keys()
+    np.savez(path, **(entries | {name: np.array(value) for name, value in changed.items()}))
+    certificate = iopt.load(path).certificate
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.zero_range == 0.0

@@ -48,12 +48,14 @@ class Searched(NamedTuple):
 class Measured:
     """A point, a feasible one nearby, the unit of gaps there, and the bound that is known.
 
-    Gaps are infinite without a bound. `own` are multipliers that this package computes.
+    Gaps are infinite without a bound. Multipliers that came with the point may have any size, so
+    that R is that of multipliers which are `recovered` at the point.
     """
 
     task: Task[Any]
     point: Point[Any]
-    own: Values | None = None
+    came: Values | None = None
+    recovered: Values | None = None
     bound: LowerBound = field(default_factory=lambda: LowerBound(-np.inf))
 
     def __post_init__(self) -> None:
@@ -93,23 +95,26 @@ class Measured:
 
     @cached_property
     def rounding(self) -> float:
-        """R at the point; see `gaps`. Multipliers are those that no caller has chosen."""
+        """R at the point; see `gaps`."""
         task, structure = self.task, self.task.structure
-        if self.own is None:
-            unknown = Optimality({}, np.inf, np.inf)
-            about = self.point, None, task.tol
-            self.own = dict(task.in_time(unknown, structure.optimality, *about).multipliers)
-        return float(task.in_time(0.0, structure.zero_range, self.point, self.own or None))
+        if self.recovered is None:
+            self.recovered = dict(_conditions(task, self.point, None).multipliers)
+        return float(task.in_time(0.0, structure.zero_range, self.point, self.recovered or None))
 
     @property
     def zero_range(self) -> float:
         """R if value and bound are in [-R, R] and thus 0 up to rounding, else 0."""
         values = [self.point.value, self.near.value, self.bound.value]
         values += [] if self.bound.attained is None else [self.bound.attained]
+        structure = self.task.structure
         if not np.isfinite(values).all():
             return 0.0
-        are_zero = self.task.structure.are_zero(self.rounding, *values)
-        return self.rounding if are_zero else 0.0
+        if self.came and structure.multipliers_from_solver:
+            # A solver is only called for others if these leave the question open.
+            rounding = structure.zero_range(self.point, self.came)
+            if not structure.are_zero(rounding, *values):
+                return 0.0
+        return self.rounding if structure.are_zero(self.rounding, *values) else 0.0
 
     @property
     def closed(self) -> bool:
@@ -237,9 +242,10 @@ def measure(
     """Measure a point with multipliers, which are recovered if there are none; see `certify`."""
     structure, tol = task.structure, task.tol
     convex = convexity(structure, task.time_limit - task.elapsed)
-    measured = Measured(task, structure.at(structure.from_values(values)))
+    measured = Measured(task, structure.at(structure.from_values(values)), multipliers)
     optimality, consistent = _optimality(task, measured.point, multipliers or None, given)
-    measured.own = None if given else dict(optimality.multipliers)
+    if not multipliers:
+        measured.recovered = dict(optimality.multipliers)
     paid = max(optimality.complementarity, measured.change)
     complementarity = relative(paid, task.unit(measured.point))
     kkt = optimality.stationarity <= tol and complementarity <= tol
@@ -275,6 +281,14 @@ def measure(
     )  # fmt: skip
 
 
+def _conditions(task: Task[Any], point: Point[Any], multipliers: Values | None) -> Optimality:
+    """The first-order conditions, in time; multipliers are recovered if there are none."""
+    if multipliers is None and task.structure.multipliers_from_solver:
+        multipliers = solver_multipliers(task)
+    unknown = Optimality(multipliers or {}, np.inf, np.inf)
+    return task.in_time(unknown, task.structure.optimality, point, multipliers, task.tol)
+
+
 def _optimality(
     task: Task[Any], point: Point[Any], multipliers: Values | None, given: bool
 ) -> tuple[Optimality, bool]:
@@ -282,18 +296,14 @@ def _optimality(
 
     Multipliers that were not given are recovered if they have wrong ones.
     """
-    structure = task.structure
-    if multipliers is None and structure.multipliers_from_solver:
-        multipliers = solver_multipliers(task)
-    unknown = Optimality(multipliers or {}, np.inf, np.inf)
-    found = task.in_time(unknown, structure.optimality, point, multipliers, task.tol)
+    structure, found = task.structure, _conditions(task, point, multipliers)
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     judged = given or (multipliers is not None and not structure.multipliers_from_solver)
     if not judged or not structure.inconsistencies(found, task.tol):
         return found, True
     if given:
         return found, False
-    return task.in_time(unknown, structure.optimality, point, None, task.tol), True
+    return _conditions(task, point, None), True
 
 
 def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
