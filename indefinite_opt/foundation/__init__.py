@@ -19,6 +19,7 @@ from indefinite_opt.foundation.arrays import (
     checked_matrix,
     checked_points,
     checked_values,
+    copied,
     finite_array,
     frozen,
     is_frozen,

@@ -192,6 +192,11 @@ def checked_values(
     }
 
 
+def copied(values: Mapping[str, Array]) -> Values:
+    """Copies of the arrays, as a caller may write to them later."""
+    return {name: np.array(value) for name, value in values.items()}
+
+
 def type_of(value: object) -> np.dtype[Any]:
     """The type in which numbers came in an array, a DataFrame or a tensor, if it is coarser than
     doubles; else that of doubles, as which numbers of all other types count.

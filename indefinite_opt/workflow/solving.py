@@ -23,6 +23,7 @@ from indefinite_opt.foundation import (
     checked_values,
     checks,
     clock,
+    copied,
     finite_array,
     limited,
     one_thread,
@@ -539,20 +540,16 @@ def _result(
         offset=solution.offset,
         bracket=bracket,
         evidence=Evidence(
-            _copied(solution.multipliers) or None,
+            copied(solution.multipliers) or None,
             solution.witness,
             task.tol,
             max(task.remaining, prove),
             remarks,
             task.formulation,
-            _copied(solution.values),
+            copied(solution.values),
             task.atol,
         ),
     )
-
-
-def _copied(values: Mapping[str, Array]) -> dict[str, Array]:
-    return {name: np.array(value) for name, value in values.items()}
 
 
 def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Measures:

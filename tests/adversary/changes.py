@@ -11,15 +11,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-import threading
 import types
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import indefinite_opt as iopt
+from helpers.threads import run_together
 from indefinite_opt.errors import IndefiniteOptError
 
 TEXT = """
@@ -273,13 +273,7 @@ class World:
                 for end in ends[::-1]:
                     self.module.UPPER = end
 
-        threads = [threading.Thread(target=ask, args=(held,)) for held in chosen]
-        threads += [threading.Thread(target=change)] * changes
-        with switching_often():
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+        run_together([*(partial(ask, held) for held in chosen), *[change] * changes])
         self.module.UPPER = self.upper
         if errors:
             raise errors[0]
@@ -299,17 +293,6 @@ class World:
         ]  # fmt: skip
         for chosen in (changes, questions, questions):
             chosen[int(self.random.integers(len(chosen)))]()
-
-
-@contextlib.contextmanager
-def switching_often() -> Iterator[None]:
-    """Threads change places after a microsecond."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def sequence(seed: int, steps: int = 12) -> World:

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import indefinite_opt as iopt
 from helpers.exact import global_minimum
-from helpers.learners import Bayes
+from helpers.learners import Bayes, learning_data, random_weights
 from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sensitivity
@@ -45,14 +45,6 @@ def any_problem(seed: int, n: int = 6) -> tuple[ConfidenceProblem, Array]:
     agree = np.array([[c[label[k], k, i] for i in range(n)] for k in range(n)])
     flip = np.array([[c[1 - label[k], k, i] for i in range(n)] for k in range(n)])
     return ConfidenceProblem.from_tables(agree, flip, y), agree - flip
-
-
-def learning_data(n: int = 24, seed: int = 0, d: int = 3) -> tuple[Array, Array]:
-    """Two overlapping classes of unequal sizes and unequal scales of the features."""
-    generator = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
-    scales = np.array([1.0, 10.0, 0.1])[:d]
-    return (generator.standard_normal((n, d)) + 0.7 * y[:, None]) * scales, y
 
 
 @settings(max_examples=8)
@@ -128,14 +120,6 @@ def test_proposition_1_for_any_confidence_function(title: str, solver: str, seed
     # A local solver will do: the proposition holds for all weights.
     classifier = iopt.solve(problem, title, solver=solver).classifier
     assert_array_equal(classifier.predict(problem.directed), y)
-
-
-def random_weights(y: Array, generator: np.random.Generator) -> Array:
-    """α ≥ 0 with yᵀα = 0 and eᵀα = 1."""
-    alpha = generator.exponential(size=y.size)
-    for group in (y > 0, y < 0):
-        alpha[group] *= 0.5 / alpha[group].sum()
-    return alpha
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import sys
-import threading
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from helpers.threads import run_together
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.problem.kernel_matrix import RowGram
 from indefinite_opt.problem.kernels import Custom
@@ -358,16 +358,7 @@ def test_rows_on_demand_are_right_in_threads() -> None:
             if off > 1e-12:
                 wrong.append(off)
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
+    run_together(partial(work, seed) for seed in range(4))
     assert not wrong
     again = pickle.loads(pickle.dumps(gram))
     for each in (gram, again):

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import indefinite_opt as iopt
+from helpers.learners import learning_data, random_weights
 from indefinite_opt import ConfidenceProblem
 from reproduction.learners import LogisticPairs, NaiveBayesPairs, sampled_pairs
 
@@ -22,22 +23,6 @@ Array = NDArray[np.float64]
 WEIGHTINGS = ("UniformWeights", "GuoSchuurmansLP", "GuoSchuurmansQP")
 CODES = {(-1, -1): 0, (-1, 1): 1, (1, -1): 2, (1, 1): 3}
 seeds = st.integers(0, 10_000)
-
-
-def learning_data(n: int = 24, seed: int = 0, d: int = 3) -> tuple[Array, Array]:
-    """Two overlapping classes of unequal sizes and unequal scales of the features."""
-    generator = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
-    scales = np.array([1.0, 10.0, 0.1])[:d]
-    return (generator.standard_normal((n, d)) + 0.7 * y[:, None]) * scales, y
-
-
-def random_weights(y: Array, generator: np.random.Generator) -> Array:
-    """α ≥ 0 with yᵀα = 0 and eᵀα = 1."""
-    alpha = generator.exponential(size=y.size)
-    for group in (y > 0, y < 0):
-        alpha[group] *= 0.5 / alpha[group].sum()
-    return alpha
 
 
 def all_pairs(X: Array, y: Array) -> tuple[Array, NDArray[np.int64]]:

@@ -10,9 +10,9 @@ import json
 import pickle
 import subprocess
 import sys
-import threading
 import types
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import pytest
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
+from helpers.threads import run_together
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic import proof_checker
 
@@ -153,17 +154,7 @@ def test_formulations_in_threads_have_classifiers_of_their_own() -> None:
             if not np.allclose(found, right, atol=1e-5):
                 wrong.append(found)
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        pairs = [*zip(formulations, rights, strict=True)]
-        threads = [threading.Thread(target=work, args=pair) for pair in pairs]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
+    run_together(map(partial, [work] * 3, formulations, rights))
     assert not wrong
 
 

@@ -415,8 +415,9 @@ class Polyhedron(ScaledRows):
 
         Passes for which no `seconds_left` are made by a later call.
         """
-        ends = self._intervals or (self.lower, self.upper)
-        if self._knows_intervals:
+        # Read in this order, another thread's ends are never taken for all that is known.
+        knows, ends = self._knows_intervals, self._intervals or (self.lower, self.upper)
+        if knows:
             return ends
         if np.isfinite(ends).all():
             self._knows_intervals = True

@@ -19,6 +19,7 @@ from indefinite_opt.foundation import (
     checked_values,
     checks,
     clock,
+    copied,
     limited,
     one_thread,
 )
@@ -225,18 +226,13 @@ def certify(
         tol=tol,
         reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
         multipliers=multipliers,
-        basis=(problem, formulation, _copied(values), _copied(multipliers), witness),
+        basis=(problem, formulation, copied(values), copied(multipliers), witness),
         atol=atol,
         zero_range=found.zero_range if claim is Claim.GLOBAL else 0.0,
         missed=missed,
         moved=moved,
         change=structure.sense * (measured.near.value - measured.point.value),
     )
-
-
-def _copied(values: Values) -> Values:
-    """Copies of the arrays, as a caller may write to them later."""
-    return {name: np.array(value) for name, value in values.items()}
 
 
 def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bool) -> list[str]:
