@@ -271,15 +271,16 @@ def bound(
         if verbose:
             threads = thread_count()
             LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
+        dual: Bracket | None = None
         if isinstance(search, str):
             if search != _CONVEX and not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
-            bracket = _dual_bracket(task, gap, atol)
+            dual = bracket = _dual_bracket(task, gap, atol)
             if bracket.status is Status.INACCURATE and not _obstacle_in_time(task):
                 search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
         if isinstance(search, GlobalSearch):
             with nullcontext() if cluster is None else connected(cluster) as search.client:
-                bracket = _searched(search, method, gap, atol)
+                bracket = _searched(search, method, gap, atol, dual)
         if verbose:
             LOGGER.info(
                 "%s after %.3g s, %d nodes: from %.9g to %.9g",
@@ -299,10 +300,12 @@ def _obstacle_in_time(task: Task[QP]) -> str | None:
         return "no time is left"
 
 
-def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bracket:
+def _searched(
+    search: GlobalSearch, method: str, gap: float, atol: float, dual: Bracket | None
+) -> Bracket:
     """The bracket that a search finds, or that of the dual of a convex program if it is closer."""
-    status, dual = search.begin(), None
-    if status is None and _has_dual(search):
+    status = search.begin()
+    if status is None and dual is None and _has_dual(search):
         # Bounds of boxes have rounding of the size of their terms, which grow with the box.
         asked = replace(search.task, structure=search.form.asked, callback=None)
         dual = _dual_bracket(asked, gap, atol)
@@ -318,7 +321,7 @@ def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bra
         status = status or search.divide()
         search.bounds[method] = search.bracket.lower
     bracket = bracket_of(search, status)
-    if dual is not None and dual.relative_gap < bracket.relative_gap:
+    if dual is not None and dual.upper - dual.lower < bracket.upper - bracket.lower:
         return replace(dual, status=bracket.status, seconds=bracket.seconds)
     if dual is None and method == "branch-and-bound" and _loses_products(search):
         asked = replace(search.task, structure=search.form.asked, callback=None)

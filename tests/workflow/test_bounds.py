@@ -282,3 +282,16 @@ def test_the_upper_end_is_the_value_of_a_feasible_point_in_tiny_units() -> None:
     assert bracket.rigorous
     assert bracket.lower == pytest.approx(optimum, rel=1e-6)
     assert bracket.upper == pytest.approx(optimum, rel=1e-6)
+
+
+def test_the_bracket_of_a_dual_is_kept_where_no_search_does_better() -> None:
+    """‖x - c‖² with rows that c satisfies: its terms cancel to 0, and boxes lose more digits."""
+    generator, n = np.random.default_rng(0), 20
+    c = 1e5 * (1.0 + generator.integers(0, 64, n) / 64)
+    A = generator.integers(-3, 4, (n // 2, n)).astype(float)
+    qp = iopt.QuadraticProgram(
+        2.0 * np.eye(n), -2.0 * c, A=A, b=A @ c, lb=0.0, ub=1e6, constant=float(c @ c)
+    )
+    bracket = iopt.bound(qp)
+    assert bracket.method == "dual"
+    assert -0.1 < bracket.lower <= 0.0 <= bracket.upper < 0.1
