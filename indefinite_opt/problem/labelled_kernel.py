@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -292,16 +293,15 @@ class LabelledKernel(Problem):
         proved = negative_direction(shifted, normals, norm + half) is None
         return half - 3.0 * convexity_tolerance(shifted, norm + half) if proved else 0.0
 
-    def curvature_met(self, lines: int) -> float:
-        """The least vᵀKv/‖v‖² along the lines of vectors that are known, or 0; O(n²)."""
-        least = min(self._curved.get(lines, 0.0), 0.0)
+    def curvatures_met(self, lines: int) -> Iterator[float]:
+        """vᵀKv/‖v‖² along the lines of vectors that are known, the first without any work."""
+        yield self._curved.get(lines, 0.0)
         normals = _orthonormal(self.y, lines)
         for v in self.gram.__dict__.get("most_negative", np.empty((0, 0))).T:
             along = v if normals is None else v - normals @ (normals.T @ v)
             square = float(along @ along)
             if square > 1e-6:
-                least = min(least, float(along @ self.gram.times(along)) / square)
-        return least
+                yield float(along @ self.gram.times(along)) / square
 
     def least_curvature(self, lines: int) -> float:
         """The least vᵀKv/‖v‖² along the lines, up to rounding; O(n³) without a known spectrum."""

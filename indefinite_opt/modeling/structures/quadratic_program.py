@@ -153,10 +153,10 @@ class BoxLineQP(ConvexBounds):
         if not self.is_bounded or not problem.curvature_known or problem.features is not None:
             return
         h, widest, weights = self.hessian, self.widest, self.kernel_weights(point.x)
-        here = max(0.5 * h * float(np.sum(widest * point.x) - weights @ weights), 0.0)
-        anywhere = 0.125 * h * float(np.sum(np.square(np.broadcast_to(widest, self.n))))
-        per_curvature = max(here, anywhere / MAX_CHARGE)
-        if -problem.curvature_met(self.lines) * per_curvature > most:
+        here = max(0.5 * h * float((widest * point.x).sum() - weights @ weights), 0.0)
+        squares = np.square(widest).sum() * (1 if np.ndim(widest) else self.n)
+        per_curvature = max(here, 0.125 * h * float(squares) / MAX_CHARGE)
+        if any(-met * per_curvature > most for met in problem.curvatures_met(self.lines)):
             return
         delta = problem.zero_tolerance - problem.least_curvature(self.lines)
         if delta * per_curvature > most:

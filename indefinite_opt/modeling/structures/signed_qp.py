@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -190,9 +190,10 @@ class _Doubled(KernelProblem):
     def proved_curvature(self, lines: int, most: int) -> float:
         return 0.0
 
-    def curvature_met(self, lines: int) -> float:
+    def curvatures_met(self, lines: int) -> Iterator[float]:
+        yield from self.base.curvatures_met(min(lines, 1))
         # The sum of both halves of v is at most √2 times as long as v.
-        return min(self.base.curvature_met(min(lines, 1)), 0.5 * super().curvature_met(lines))
+        yield from (0.5 * curvature for curvature in super().curvatures_met(lines))
 
     def least_curvature(self, lines: int) -> float:
         return self.base.least_curvature(min(lines, 1))
