@@ -167,6 +167,7 @@ class KernelProblem(LabelledKernel):
         self.name = name
         self.meanings: dict[str, str] = {}
         self._convex = {}
+        self._curved = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_derived"}

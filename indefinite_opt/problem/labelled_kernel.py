@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class LabelledKernel(Problem):
     """The number of each label among the classes, or the target; see `Labels`."""
     _convex: dict[int, bool]
     """Along how many lines a test has shown or refuted convexity; None where samples have not."""
+    _curved: dict[int, float]
+    """The negative vᵀKv/‖v‖² by which a test has refuted it."""
 
     @property
     def n(self) -> int:
@@ -290,6 +293,26 @@ class LabelledKernel(Problem):
         proved = negative_direction(shifted, normals, norm + half) is None
         return half - 3.0 * convexity_tolerance(shifted, norm + half) if proved else 0.0
 
+    def curvatures_met(self, lines: int) -> Iterator[float]:
+        """vᵀKv/‖v‖² along the lines of vectors that are known, the first without any work."""
+        yield self._curved.get(lines, 0.0)
+        normals = _orthonormal(self.y, lines)
+        for v in self.gram.__dict__.get("most_negative", np.empty((0, 0))).T:
+            along = v if normals is None else v - normals @ (normals.T @ v)
+            square = float(along @ along)
+            if square > 1e-6:
+                yield float(along @ self.gram.times(along)) / square
+
+    def least_curvature(self, lines: int) -> float:
+        """The least vᵀKv/‖v‖² along the lines, up to rounding; O(n³) without a known spectrum."""
+        known = self.gram.decompositions.get(lines)
+        if known is not None:
+            return known.minimum
+        normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy().T, self.gram.norm
+        if normals is not None:
+            without_directions(matrix, normals, 2.0 * norm)
+        return least_eigenvalue(matrix, convexity_tolerance(matrix, norm))
+
     def why_convex(self, lines: int) -> str:
         """How convexity is known, as part of a sentence: "by its eigenvalues"."""
         made = self.gram.construction
@@ -315,8 +338,13 @@ class LabelledKernel(Problem):
             return False
         known = self.gram.decompositions.get(lines)
         if known is not None:
+            self._curved[lines] = known.minimum
             return known.minimum >= -self.zero_tolerance
-        return self.negative_direction(lines) is None
+        direction = self.gram.negative_direction(_orthonormal(self.y, lines))
+        if direction is None:
+            return True
+        self._curved[lines] = float(direction @ self.gram.times(direction))
+        return False
 
     def _curved_sample(self, lines: int) -> bool:
         """Whether a sample of points shows negative curvature beyond the rounding of all of K.
@@ -335,6 +363,7 @@ class LabelledKernel(Problem):
             # n·max|K| is known without a pass over K and in most cases small enough.
             rough = zero_tolerance(self.n, self.n * self.largest)
             if curvature < -2.0 * rough or curvature < -2.0 * self.zero_tolerance:
+                self._curved[lines] = curvature
                 return True
         return False
 

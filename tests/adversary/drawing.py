@@ -49,6 +49,12 @@ def _near_psd(g: Generator, n: int) -> Array:
     return mirrored(A @ A.T) - 10.0 ** g.uniform(-16.0, -8.0) * np.eye(n)
 
 
+def _single(g: Generator, n: int) -> Array:
+    """A Gaussian kernel, some of whose points are near each other, in single precision."""
+    X = g.standard_normal((n, 1)) * 10.0 ** g.uniform(-3.0, 0.0)
+    return np.exp(-((X - X.T) ** 2)).astype(np.float32).astype(float)
+
+
 def _near_singular(g: Generator, n: int) -> Array:
     vectors = np.linalg.qr(g.standard_normal((n, n)))[0]
     values = g.choice([-1.0, 1.0], n) * 10.0 ** g.uniform(-16.0, 0.0, n)
@@ -136,6 +142,7 @@ KERNELS: dict[str, Callable[[Generator, int], Any]] = {
     ),
     "asymmetric": _asymmetric,
     "rows on demand": _rows,
+    "single precision": _single,
 }
 """Kinds of kernel matrices: a generator and n give one, or `Rows`."""
 

@@ -14,6 +14,7 @@ from campaign import Campaign
 from cancelling_programs import draw_cancelling
 from claims import Finding, number
 from far_programs import draw_far
+from nearly_convex_programs import draw_nearly_convex
 from numpy.typing import NDArray
 from programs import DrawnProgram, draw_program
 
@@ -99,6 +100,7 @@ class ProgramHunt(Campaign):
         draw_program,
         draw_far,
         draw_cancelling,
+        draw_nearly_convex,
     )
 
     def draw(self, number: int) -> DrawnProgram:

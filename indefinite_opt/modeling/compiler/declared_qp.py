@@ -177,6 +177,12 @@ class DeclaredQP(PolyhedralQP):
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         return super().bounds(point, self._stacked(multipliers) if multipliers else None)
 
+    def charged_bounds(
+        self, point: Point[Array], multipliers: Values | None, most: float
+    ) -> Iterator[LowerBound]:
+        stacked = self._stacked(multipliers) if multipliers else None
+        return super().charged_bounds(point, stacked, most)
+
 
 @dataclass(frozen=True, eq=False)
 class _Stacked(Optimality):

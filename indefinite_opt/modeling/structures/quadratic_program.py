@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
-from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
+from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread
 from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     CANCELLED,
+    MAX_CHARGE,
     QP,
     Claim,
     Curvature,
+    DenseGram,
+    LowerBound,
     Optimality,
     Point,
+    charged,
     critical_curvature,
 )
 
@@ -116,6 +121,10 @@ class BoxLineQP(ConvexBounds):
             return point
         return Point(x, value, point.gradient)
 
+    def raised(self, amount: float) -> BoxLineQP:
+        """The same program with K + aI."""
+        return replace(self, problem=raised(self.problem, amount))
+
     def linear_value(self, x: Array) -> float:
         """cᵀx."""
         return float(np.sum(self.linear * x))
@@ -128,6 +137,50 @@ class BoxLineQP(ConvexBounds):
     def convexified(self) -> tuple[Array, Array, float]:
         plain = self.without_constant()
         return super().convexified() if plain is self else plain.convexified()
+
+    def charged_bounds(
+        self, point: Point[Array], multipliers: Values | None, most: float
+    ) -> Iterator[LowerBound]:
+        """Bounds by K + δI; see `QP.charged_bounds`.
+
+        With 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also those that are differences of two x.
+        So F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
+        """
+        plain, problem = self.plain, self.problem
+        if plain is not self:
+            yield from plain.charged_bounds(plain.at(point.x), multipliers, most)
+            return
+        if not self.is_bounded or not problem.curvature_known or problem.features is not None:
+            return
+        h, widest, weights = self.hessian, self.widest, self.kernel_weights(point.x)
+        here = max(0.5 * h * float((widest * point.x).sum() - weights @ weights), 0.0)
+        squares = np.square(widest).sum() * (1 if np.ndim(widest) else self.n)
+        per_curvature = max(here, 0.125 * h * float(squares) / MAX_CHARGE)
+        if any(-met * per_curvature > most for met in problem.curvatures_met(self.lines)):
+            return
+        delta = problem.zero_tolerance - problem.least_curvature(self.lines)
+        if delta * per_curvature > most:
+            return
+        convex = self.raised(delta)
+        if convex.plain is not convex or not convex.is_convex:
+            return
+        # What is added to the diagonal may be larger by its rounding.
+        added = (1.0 + 8.0 * EPS) * (delta + EPS * (convex.gram.largest + delta))
+        price, always = 0.5 * h * added * widest, 0.0
+        if self.total:
+            always = (1.0 + 8.0 * EPS) * float(price) * self.total
+        else:
+            price = price + 4.0 * EPS * (np.abs(self.linear) + price)
+            convex = replace(convex, linear=self.linear - price)
+        bounds = convex.bounds(convex.at(point.x), multipliers)
+        values = (bound.value for bound in bounds)
+        if always:
+            values = (float(np.nextafter(bound.value - always, -np.inf)) for bound in bounds)
+        yield from charged(values, -delta, delta * here)
+
+    def kernel_weights(self, x: Array) -> Array:
+        """v with xᵀHx = hvᵀKv."""
+        return self.signs * x
 
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
         names = ("problem", "hessian", "lines", "total")
@@ -286,6 +339,13 @@ class BoxLineQP(ConvexBounds):
             return self.project(np.full(self.n, self.total / self.n))
         largest = self.extent(self.typical_width)[1] * min(positive, negative)
         return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
+
+
+def raised(problem: KernelProblem, amount: float) -> KernelProblem:
+    """The same labels with K + aI."""
+    K = problem.K.copy()
+    K[np.diag_indices(problem.n)] += amount
+    return problem.with_gram(DenseGram.of_own(K, known_symmetric=True))
 
 
 def _refuse_weight(qp: BoxLineQP) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values, cached_property, derived
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, raised
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Construction, FirstOrder, Gram, Optimality, Point
 
@@ -85,6 +85,13 @@ class SignedQP(BoxLineQP):
         if centred is None:
             return replace(self, problem=self.problem.without_constant())
         return replace(self, problem=_doubled(centred), base=centred)
+
+    def raised(self, amount: float) -> SignedQP:
+        base = raised(self.base.without_constant(), amount)
+        return replace(self, problem=_doubled(base), base=base)
+
+    def kernel_weights(self, x: Array) -> Array:
+        return self.values(x)[self.variable]
 
     def linear_value(self, x: Array) -> float:
         if not self.total:
@@ -182,6 +189,14 @@ class _Doubled(KernelProblem):
 
     def proved_curvature(self, lines: int, most: int) -> float:
         return 0.0
+
+    def curvatures_met(self, lines: int) -> Iterator[float]:
+        yield from self.base.curvatures_met(min(lines, 1))
+        # The sum of both halves of v is at most √2 times as long as v.
+        yield from (0.5 * curvature for curvature in super().curvatures_met(lines))
+
+    def least_curvature(self, lines: int) -> float:
+        return self.base.least_curvature(min(lines, 1))
 
     def negative_direction(self, lines: int) -> Array | None:
         found = self.base.negative_direction(min(lines, 1))

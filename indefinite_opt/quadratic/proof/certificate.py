@@ -92,9 +92,9 @@ class Certificate:
         exactly, moved by its rounding, is used if that is farther from the bound. inf without a
         bound; the ratio is inf, too, where the smaller one is 0.
     gap_kind : str
-        "duality gap" for convex programs, "global bracket" for others if branch and bound has
-        proved a bound, else "KKT residual": then `stationarity` is the only measure, and it is
-        not a gap.
+        "duality gap" for convex programs, and for those that are nonconvex by so little that the
+        dual bound is charged with it; "global bracket" for others if branch and bound has proved a
+        bound, else "KKT residual": then `stationarity` is the only measure, and it is not a gap.
     tol, atol : float
         The tolerances of the claim: a gap is closed if it is at most tol · min(|f|, |f₀|), or at
         most atol.
@@ -149,8 +149,8 @@ class Certificate:
         Raises
         ------
         ParameterError
-            If a nonconvex program has no proved bound, or the program is neither linear nor
-            quadratic nor a Luss dual.
+            If a nonconvex program has no bound of branch and bound, or the program is neither
+            linear nor quadratic nor a Luss dual.
         DataError
             If the file cannot be written.
         """

@@ -21,6 +21,7 @@ from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     Matrix,
     as_dense,
+    as_sparse,
     largest_in_rows,
 )
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
@@ -34,7 +35,13 @@ from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.gaps import relative
-from indefinite_opt.quadratic.structures.qp import QP, across_rows, critical_curvature
+from indefinite_opt.quadratic.structures.qp import (
+    MAX_CHARGE,
+    QP,
+    across_rows,
+    charged,
+    critical_curvature,
+)
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
     LowerBound,
@@ -446,6 +453,53 @@ class PolyhedralQP(Polyhedron, QP):
             known.value = max(known.value, value)
             yield LowerBound(known.value)
         known.exhausted = True
+
+    def charged_bounds(
+        self, point: Point[Array], multipliers: Values | None, most: float
+    ) -> Iterator[LowerBound]:
+        """Those of `convex_bounds` with P + diag(δ), at the point and then at the optimum of F̃.
+
+        All parts of P that variables without finite ends have are convex.
+        """
+        delta, x = self.along_rows.lacking, point.x
+        low, high = self.ranges if self.knows_ranges else self.intervals
+        raised = np.flatnonzero(delta)
+        low, high, inside = low[raised], high[raised], x[raised]
+        if not np.isfinite(low + high).all():
+            return
+        delta = delta[raised]
+        worth = max(0.5 * float(delta @ ((inside - low) * (high - inside))), 0.0)
+        anywhere = 0.125 * float(delta @ np.square(high - low))
+        if worth > most or anywhere > MAX_CHARGE * most:
+            return
+        from scipy import sparse
+
+        added = np.zeros(self.n)
+        added[raised] = delta
+        P = as_sparse(self.along_rows.P + sparse.diags_array(added))
+        q, size = self.q.copy(), np.maximum(np.abs(low), np.abs(high))
+        q[raised] -= 0.5 * delta * (low + high)
+        # Subtracted is the rounding of what is added, in P, q and the constant.
+        steep = (np.abs(P.diagonal()[raised]) + 2.0 * delta) * size + np.abs(self.q[raised])
+        constant = 0.5 * float(delta @ (low * high)) - (self.n + 8.0) * EPS * float(steep @ size)
+        curvature = RowCurvature(P, self.rows[self.held], self.fixed)
+
+        def bounds_at(x: Array, z: Array, y: Array) -> Iterator[float]:
+            gradient = P @ x + q
+            there = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
+            for value in convex_bounds(curvature, q, self, there, z, y):
+                yield float(np.nextafter(value + constant, -np.inf))
+
+        def bounds() -> Iterator[float]:
+            known = multipliers or self._fitted(point, EPS * self.n)
+            yield from bounds_at(x, *of_rows(self, known))
+            solution = None
+            if curvature.is_convex_everywhere:
+                solution = convex_solution(P, q, self, seconds_left())
+            if solution is not None:
+                yield from bounds_at(solution.x, *np.split(solution.multipliers, [self.h.size]))
+
+        yield from charged(bounds(), -float(delta.max()), worth)
 
     def _known_bound(self, point: Point[Array], z: Array, y: Array) -> _Known:
         """The best bound from these multipliers, which is kept until another point is certified."""

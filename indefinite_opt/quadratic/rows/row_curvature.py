@@ -154,6 +154,15 @@ class RowCurvature:
         """Whether dᵀPd ≥ 0 whatever Ad is, up to rounding."""
         return self.least_everywhere >= -self._zero
 
+    @property
+    def lacking(self) -> Array:
+        """δ with P + diag(δ) convex, up to rounding, along Ad = 0 if that is the cheaper, (n,)."""
+        least, error = self._least
+        lacking = np.where(least < 0.0, error - least, 0.0)
+        if self._least_along_rows > 0.5 * self.least_everywhere:
+            lacking = np.where(self._alone, 0.0, 2.0 * self._zero - self._least_along_rows)
+        return np.where(self.fixed, 0.0, lacking / self.unit / self.unit)
+
     @cached_property
     def is_semidefinite(self) -> bool:
         """Whether P as it is, without any rounding, is proved to be so."""

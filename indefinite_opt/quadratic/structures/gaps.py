@@ -50,16 +50,17 @@ def relative(gap: float, unit: float) -> float:
     return gap / unit or math.ulp(0.0)
 
 
-def at_most(share: float) -> str:
-    """A gap rounded up to one digit, so that it says no more than is proved.
+def at_most(share: float, digits: int = 1) -> str:
+    """A gap rounded up to one digit or more, so that it says no more than is proved.
 
-    >>> at_most(5.2e-5), at_most(9.3e-4), at_most(0.02), at_most(1e-4)
-    ('6e-5', '1e-3', '2e-2', '1e-4')
+    >>> at_most(5.2e-5), at_most(9.3e-4), at_most(0.02), at_most(1e-4), at_most(5.21e-5, digits=2)
+    ('6e-5', '1e-3', '2e-2', '1e-4', '5.3e-5')
     """
     exact = Decimal(repr(float(share)))
     if not exact:
         return "0"
-    return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted()), ROUND_CEILING):.0e}"
+    last = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{exact.quantize(last, ROUND_CEILING):.{digits - 1}e}"
 
 
 def gap_in_words(gap: float, share: float, digits: int = 2) -> str:

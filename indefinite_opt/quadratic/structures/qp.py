@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense
 from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.structures.gaps import at_most
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
+    LowerBound,
+    Point,
     VectorProgram,
     sign_of_curvature,
 )
 
 RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
+
+MAX_CHARGE = 16.0
+"""How many times the gap that counts as closed the charge of `QP.charged_bounds` may be anywhere in
+the box. Where it is larger, F is not nearly convex, although the charge may be small at a point."""
 
 
 class QP(VectorProgram):
@@ -68,6 +75,18 @@ class QP(VectorProgram):
     def is_bounded(self) -> bool:
         """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
         return True
+
+    def charged_bounds(
+        self, point: Point[Array], multipliers: Values | None, most: float
+    ) -> Iterator[LowerBound]:
+        """Lower bounds on an F that is not convex by so little that they may be within `most`.
+
+        F is raised to a convex one by ½δ‖x‖², δ a proved bound on the negative curvature, and for
+        l ≤ x ≤ u a linear function takes away as much or more: F̃ = F + ½δ Σ(x_j - l_j)(x_j - u_j),
+        which is at most F. What it is less at the point is charged, and more than that if another
+        point is the optimum of F̃. A bound of F̃ is one of F.
+        """
+        return iter(())
 
     def gradient(self, x: Array) -> Array:
         """∇F(x) = Hx + c."""
@@ -152,3 +171,16 @@ def critical_curvature(
     if sign_of_curvature(inside, rounding).is_nonnegative:
         return Curvature.UNDECIDED, least, weak
     return Curvature.NEGATIVE, inside, 0
+
+
+def charged(values: Iterable[float], least: float, worth: float) -> Iterator[LowerBound]:
+    """Bounds of a convex function that is less than F by `worth` at a point, with the reason.
+
+    `least` is a bound on the eigenvalues of H.
+    """
+    why = (
+        f"Nonconvex by eigenvalues down to -{at_most(-least, 2)} only; what that is worth here, "
+        f"{at_most(worth, 2)}, is charged to the dual bound, which meets the objective."
+    )
+    for value in values:
+        yield LowerBound(value, None, why)

@@ -73,9 +73,9 @@ def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:
 
 
 def _why_global(found: Measurement) -> str:
-    if not found.convex:
-        return _about_bracket(found)[0]
     structure, why = found.measured.task.structure, found.measured.bound.why
+    if not found.convex:
+        return why or _about_bracket(found)[0]
     if found.zero_range > 0.0:
         return f"{structure.why_convex}, and {_zero(found)}."
     return why or f"{structure.why_convex}, and the dual bound meets the objective."

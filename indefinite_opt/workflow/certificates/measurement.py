@@ -144,7 +144,18 @@ class Measured:
             if isinstance(structure, ProxyStructure):
                 yield from _proxy_bounds(task, self.near, witness)
 
-        more, seconds = bounds(), np.inf  # the first one is always computed
+        self._keep_closest(bounds())
+
+    def bound_charged(self, qp: QP, multipliers: Values) -> None:
+        """Compute bounds on an F that is not convex by little; none is kept that leaves a gap."""
+        most = max(self.task.tol * self.unit, self.task.atol)
+        self._keep_closest(qp.charged_bounds(self.near, multipliers, most))
+        if not self.closed:
+            self.bound = LowerBound(-np.inf)
+
+    def _keep_closest(self, more: Iterator[LowerBound]) -> None:
+        """Compute bounds in turn until one closes the gap, and keep the one with the least gap."""
+        task, seconds = self.task, np.inf  # the first one is always computed
         with suppress(TimeLimitReached):
             while (found := limited(task.problem.n, seconds, next, more, None)) is not None:
                 before, rank = self.bound, (self.gap, -self.bound.value)
@@ -225,7 +236,7 @@ class Measurement:
     @property
     def gap_kind(self) -> str:
         """Which measure of optimality there is; see `Certificate`."""
-        if self.convex:
+        if self.convex or self.measured.bound.why is not None:
             return "duality gap"
         bounded = self.searched is not None and np.isfinite(self.measured.bound.value)
         return "global bracket" if bounded else "KKT residual"
@@ -255,8 +266,12 @@ def measure(
     searched = None
     if convex:
         task.in_time(None, measured.bound_convex, optimality.multipliers, given, witness)
-    elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
-        searched = measured.bound_globally(structure, witness)
+    elif isinstance(structure, QP):
+        proved = isinstance(witness, Proof)
+        if convex is not None and not proved:
+            task.in_time(None, measured.bound_charged, structure, optimality.multipliers)
+        if proved or (search and not measured.closed):
+            searched = measured.bound_globally(structure, witness)
     facts = Facts(
         measured.primal, consistent, measured.closed,
         kkt and not structure.multipliers_from_solver,
