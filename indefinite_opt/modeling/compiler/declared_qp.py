@@ -137,7 +137,7 @@ class DeclaredQP(PolyhedralQP):
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: block.shape for name, block in self.named.items()}
 
-    def named_multipliers(self, stacked: Values) -> Values:
+    def named_multipliers(self, stacked: Values, x: Array) -> Values:
         none = np.zeros(self.n)  # of a side on which every bound is infinite
         return {
             name: np.reshape(stacked.get(block.kind, none)[block.part] / block.size, block.shape)
@@ -154,13 +154,17 @@ class DeclaredQP(PolyhedralQP):
                 stacked[block.kind][block.part] = block.size * np.ravel(multipliers[name])
         return stacked
 
+    def row_terms(self, x: Array, multipliers: Values) -> float:
+        return super().row_terms(x, self._stacked(multipliers) or {})
+
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
         stacked = None if multipliers is None else self._stacked(multipliers)
         found = super().optimality(point, stacked, tol)
         return _Stacked(**vars(found) | {
-            "multipliers": self.named_multipliers(found.multipliers), "stacked": found.multipliers,
+            "multipliers": self.named_multipliers(found.multipliers, point.x),
+            "stacked": found.multipliers,
         })  # fmt: skip
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
