@@ -73,6 +73,7 @@ from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
     highs_model,

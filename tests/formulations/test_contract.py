@@ -173,7 +173,7 @@ def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.For
     elif isinstance(structure, ExplicitProgram):
         names = structure.multipliers(random_values(structure, np.random.default_rng(0)))
     elif isinstance(structure, DeclaredQP):
-        names = structure.named_multipliers({})
+        names = structure.named_multipliers({}, structure.start())
     else:
         names = structure.read_multipliers(
             np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)

@@ -46,7 +46,9 @@ class Rows(NamedTuple):
     def equilibrated(self) -> Equilibrated:
         return Equilibrated(self.P, self.q, self)
 
-    def named_multipliers(self, stacked: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def named_multipliers(
+        self, stacked: dict[str, np.ndarray], x: np.ndarray
+    ) -> dict[str, np.ndarray]:
         return {name: stacked[name] for name in self.multiplier_shapes}
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
 from helpers.exact import BoxProgram, as_matrix, as_vector
 from helpers.problems import random_problem
 from indefinite_opt.quadratic.structures.gaps import relative
@@ -241,6 +243,179 @@ def test_a_constant_in_a_matrix_has_no_effect_where_a_sum_is_fixed() -> None:
         far = iopt.solve(iopt.KernelProblem(K + 2.0**27, labels), formulation)
         assert far.objective == pytest.approx(near.objective, rel=2e-6), formulation
         assert far.certificate.claim is near.certificate.claim, formulation
+
+
+@dataclass(frozen=True)
+class CappedSVM(iopt.Formulation):
+    """SVMDual with a cap on the sum of the first weights, or with K as an array of the user."""
+
+    as_array: bool = False
+
+    def model(self, problem: iopt.KernelProblem) -> cp.Model:
+        alpha = cp.Variable(problem.n, name="alpha")
+        Q, y = problem.symbols("Q", "y")
+        form = cp.quad_form(alpha, problem.Q if self.as_array else Q)
+        return cp.Model(
+            maximize=cp.sum(alpha) - 0.5 * form,
+            subject_to={
+                "balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= 0.5,
+                "cap": cp.sum(alpha[:5]) <= 0.7,
+            },
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OwnHulls(iopt.Formulation):
+    """The nearest points of two hulls, whose two rows fix yᵀα together."""
+
+    def model(self, problem: iopt.KernelProblem) -> cp.Model:
+        alpha, (Q,) = cp.Variable(problem.n, name="alpha"), problem.symbols("Q")
+        first = np.where(problem.y > 0, 1.0, 0.0)
+        rows = {"first": 3.0 * first @ alpha == 3.0, "second": (1.0 - first) @ alpha == 1.0}
+        return cp.Model(
+            minimize=0.3 * cp.quad_form(alpha, Q), subject_to=rows | {"lower": alpha >= 0}
+        )
+
+
+@dataclass(frozen=True)
+class OwnRegression(iopt.Formulation):
+    """A regression in two variables, β = α - γ, with a row in both."""
+
+    def model(self, problem: iopt.KernelProblem) -> cp.Model:
+        alpha, gamma = (cp.Variable(problem.n, name=name) for name in ("alpha", "gamma"))
+        (K,), beta = problem.symbols("K"), alpha - gamma
+        targets = np.arange(problem.n) % 3 - 1.0
+        costs = 0.1 * cp.sum(alpha + gamma) - targets @ beta
+        return cp.Model(
+            minimize=0.5 * cp.quad_form(beta, K) + costs,
+            subject_to={
+                "balance": cp.sum(alpha) - cp.sum(gamma) == 0, "alpha": alpha >= 0,
+                "gamma": gamma >= 0, "above": alpha <= 0.5, "below": gamma <= 0.5,
+            },
+        )  # fmt: skip
+
+
+OF_ROWS = [iopt.NuSVM(), CappedSVM(), CappedSVM(as_array=True), OwnHulls(), OwnRegression()]
+
+
+@pytest.mark.parametrize("formulation", OF_ROWS, ids=str)
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_a_constant_in_a_matrix_has_no_effect_in_programs_with_rows(
+    formulation: iopt.Formulation, kernel: str
+) -> None:
+    """K ± 2²⁷, whose entries are rounded to 2⁻²⁴ first: the same claim, objective, multipliers."""
+    X = np.random.default_rng(1).standard_normal((15, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    K = np.exp(-np.square(X[:, None] - X[None]).sum(-1))
+    K = np.round((K if kernel == "gaussian" else np.tanh(X @ X.T - 1.0)) * 2.0**24) / 2.0**24
+    near = iopt.solve(iopt.KernelProblem(K, y), formulation)
+    assert near.certificate.claim is (Claim.GLOBAL if kernel == "gaussian" else Claim.LOCAL)
+    for constant in (2.0**27, -(2.0**27)):
+        problem = iopt.KernelProblem(K + constant, y)
+        far = iopt.solve(problem, formulation)
+        assert far.status is iopt.Status.SOLVED
+        assert far.objective == pytest.approx(near.objective, rel=1e-9)
+        assert far.certificate.claim is near.certificate.claim
+        expected = near.certificate.multipliers
+        assert far.certificate.multipliers.keys() == expected.keys()
+        for name, multipliers in far.certificate.multipliers.items():
+            np.testing.assert_allclose(multipliers, expected[name], atol=1e-5)
+        given = iopt.verify(problem, formulation, far.values, far.certificate.multipliers)
+        assert given.claim is near.certificate.claim
+
+
+@pytest.mark.parametrize("formulation", [iopt.NuSVM(), CappedSVM(), OwnRegression()], ids=str)
+def test_points_far_from_the_origin_lose_nothing_in_programs_with_rows(
+    formulation: iopt.Formulation,
+) -> None:
+    """Whole numbers around 0, and the same ones around s: their differences are the same."""
+    X = np.random.default_rng(1).integers(-20, 20, (15, 2)).astype(float)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    near = iopt.solve(iopt.KernelProblem.from_data(X, y, "linear"), formulation)
+    for s in (1e5, 2.0**30):
+        far = iopt.solve(iopt.KernelProblem.from_data(s + X, y, "linear"), formulation)
+        assert far.objective == pytest.approx(near.objective, rel=2e-6)
+        assert far.certificate.claim is near.certificate.claim is Claim.GLOBAL
+        assert "rounded products" in str(far.certificate)
+
+
+@pytest.mark.parametrize("s", [0.0, 1e5, 2.0**30])
+def test_the_offset_of_points_far_from_the_origin(s: float) -> None:
+    """Points s - 1 and s + 1, α = (¼, ¼): w = ½, f(x) = ½(x - s), so that b = -½s and ρ = ½."""
+    problem = iopt.KernelProblem.from_data([[s - 1.0], [s + 1.0]], [-1, 1], "linear")
+    result = iopt.solve(problem, iopt.NuSVM(nu=0.5))
+    assert result.objective == pytest.approx(0.125, rel=1e-12)
+    multipliers = result.certificate.multipliers
+    assert float(multipliers["balance"]) == pytest.approx(-0.5 * s, rel=1e-12, abs=1e-9)
+    assert float(multipliers["total"]) == pytest.approx(0.5, rel=1e-9)
+    certificate = iopt.verify(problem, iopt.NuSVM(nu=0.5), result.values, multipliers)
+    assert certificate.claim is Claim.GLOBAL
+
+
+def test_a_bound_of_points_in_a_program_with_rows_pays_for_their_rounded_products() -> None:
+    """Two points of both classes, α = (¼, ¼): ½(d/4)², d² = ‖x - z‖² in fractions."""
+    generator = np.random.default_rng(4)
+    for _ in range(20):
+        X = 1e5 + generator.standard_normal((2, 3))
+        one, other = (as_vector(x) for x in X)
+        optimum = sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) / 32
+        problem = iopt.KernelProblem.from_data(X, [-1, 1], "linear")
+        certificate = iopt.solve(problem, iopt.NuSVM(nu=0.5)).certificate
+        assert certificate.claim is Claim.GLOBAL
+        assert certificate.bound <= optimum
+        assert certificate.objective == pytest.approx(float(optimum), rel=1e-12)
+        assert certificate.objective - certificate.gap <= optimum
+        bracket = iopt.bound(problem, iopt.NuSVM(nu=0.5))
+        assert bracket.lower <= optimum <= bracket.upper
+
+
+@dataclass(frozen=True)
+class CappedBall(iopt.Formulation):
+    """The smallest ball around points, of which the first one has at most the weight ¼."""
+
+    def model(self, problem: iopt.KernelProblem) -> cp.Model:
+        alpha = cp.Variable(problem.n, name="alpha")
+        K, squares = problem.symbols("K", squares=problem.gram.diagonal)
+        return cp.Model(
+            minimize=cp.quad_form(alpha, K) - squares @ alpha,
+            subject_to={
+                "total": 2.0 * cp.sum(alpha) == 2.0, "lower": alpha >= 0, "cap": 4.0 * alpha[0] <= 1
+            },
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("c", [0.0, 2.0**27, -(2.0**27), 2.0**40])
+def test_a_constant_where_the_sum_is_fixed_to_another_value_than_zero(c: float) -> None:
+    """K = I + c, α = (¼, ¾): αᵀα + c - (1 + c) = -3/8, and ∇F = 2α + c - 1.
+
+    With 2λ + ∇F₂ = 0 and 2λ + 4μ + ∇F₁ = 0, λ = -½(½ + c) and μ = ¼.
+    """
+    problem = iopt.KernelProblem(np.eye(2) + c, [1, -1])
+    result = iopt.solve(problem, CappedBall())
+    assert result.objective == pytest.approx(-0.375, rel=1e-9)
+    assert result.certificate.claim is Claim.GLOBAL
+    multipliers = result.certificate.multipliers
+    assert float(multipliers["total"]) == pytest.approx(-0.5 * (0.5 + c), rel=1e-12)
+    assert np.ravel(multipliers["cap"]) == pytest.approx(0.25, rel=1e-9)
+
+
+@pytest.mark.parametrize("c", [2.0**27, -(2.0**27)])
+def test_a_point_beside_the_equation_pays_for_the_constant(c: float) -> None:
+    """½αᵀ(Q + c·yyᵀ)α in fractions, at points that miss yᵀα = 0 by some 10⁻¹² to 10⁻⁸."""
+    X = np.random.default_rng(1).standard_normal((15, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    K = np.round(np.exp(-np.square(X[:, None] - X[None]).sum(-1)) * 2.0**24) / 2.0**24 + c
+    problem = iopt.KernelProblem(K, y)
+    alpha = iopt.solve(problem, "NuSVM").values["alpha"]
+    moved = int(np.argmax((alpha > 1e-3) & (alpha < 1.0 / 15.0 - 1e-3)))
+    for miss in (1e-12, 1e-10, 1e-8):
+        beside = alpha.copy()
+        beside[moved] += miss
+        x, Q = as_vector(beside), as_matrix(problem.Q)
+        exact = sum(Q[i][j] * x[i] * x[j] for i in range(15) for j in range(15)) / 2
+        certificate = iopt.verify(problem, "NuSVM", {"alpha": beside})
+        assert abs(Fraction(certificate.objective) - exact) <= Fraction(1, 10**15)
+        assert certificate.gap >= abs(certificate.objective - certificate.bound)
 
 
 def test_units() -> None:

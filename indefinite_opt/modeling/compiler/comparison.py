@@ -16,7 +16,7 @@ from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, SignedQP
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import QP, Structure
+from indefinite_opt.quadratic import Structure
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
@@ -120,8 +120,9 @@ def _same_objective(form: Canonical, structure: Structure[Any], values: Values) 
     if isinstance(structure, SignedQP):
         # What both parts may have in common can be so large that its rounding counts.
         x = structure.least_parts(values)
-    # Beside the constraints F may be another one than `at` says, which leaves out what they fix.
-    value = structure.value(x) if isinstance(structure, QP) else structure.at(x).value
+    # Beside the constraints F of a box with lines may be another one than `at` says, which leaves
+    # out what they fix.
+    value = structure.value(x) if isinstance(structure, BoxLineQP) else structure.at(x).value
     compiled = value + structure.constant
     return _agree(form.value(values), compiled, lambda: form.size(values))
 

@@ -12,6 +12,11 @@ import numpy as np
 from indefinite_opt.algebra import NotCanonical, SeparableTerm, VariableBound
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling.compiler.kernel_constants import (
+    KernelConstant,
+    with_linear,
+    without_constants,
+)
 from indefinite_opt.modeling.compiler.reading import Reading, require
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
@@ -21,6 +26,7 @@ from indefinite_opt.quadratic import (
     Optimality,
     Point,
     PolyhedralQP,
+    Polyhedron,
     entry_names,
 )
 
@@ -72,17 +78,20 @@ class DeclaredQP(PolyhedralQP):
 
     An entry t of the epigraphs stands for |u_i| or max(u_i, 0) of an affine u, by rows t ≥ ±u_i.
     `layout` has the place in x and the shape of each declared variable, `named` the declared
-    constraints.
+    constraints. F leaves out the `constants` of kernels that equations fix; multipliers by declared
+    names, and F at points that miss these equations, are those of the declared program.
     """
 
     title = "a quadratic program with rows"
 
     def __init__(
         self, *rows: Any, layout: dict[str, tuple[slice, tuple[int, ...]]],
-        named: dict[str, DeclaredRows], epigraphs: tuple[Epigraph, ...] = (), **program: Any,
+        named: dict[str, DeclaredRows], epigraphs: tuple[Epigraph, ...] = (),
+        constants: tuple[KernelConstant, ...] = (), doubt: float = 0.0, **program: Any,
     ) -> None:  # fmt: skip
         super().__init__(*rows, **program)
         self.layout, self.named, self.epigraphs = layout, named, epigraphs
+        self.constants, self.doubt = constants, doubt
 
     def refuse_without_optimum(self) -> None:
         """Raise `InfeasibleProblem` for bounds that exclude each other, or for rows."""
@@ -117,6 +126,22 @@ class DeclaredQP(PolyhedralQP):
             sizes[part] = np.max(np.abs(x[part]), initial=0.0)
         return sizes
 
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        point = super().at(x, gradient)
+        for constant in self.constants:
+            beside = constant.beside(x)
+            if beside is not None:
+                point = Point(x, point.value + beside[0], point.gradient + beside[1])
+        return point
+
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        if not self.constants:
+            return super().attained(point, infeasibility)
+        # Near a feasible point F is the same without what it leaves out.
+        point = Point(point.x, *self.value_gradient(point.x))
+        near, error = super().attained(point, infeasibility)
+        return near, error + self.doubt
+
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
         """The objective with a Hessian that cvxpy need not examine, if it is convex."""
         import cvxpy as cp
@@ -137,14 +162,20 @@ class DeclaredQP(PolyhedralQP):
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: block.shape for name, block in self.named.items()}
 
-    def named_multipliers(self, stacked: Values) -> Values:
+    def named_multipliers(self, stacked: Values, x: Array) -> Values:
         none = np.zeros(self.n)  # of a side on which every bound is infinite
+        if self.constants:
+            stacked = {**stacked, "equalities": stacked["equalities"] - self._shift(x)}
         return {
             name: np.reshape(stacked.get(block.kind, none)[block.part] / block.size, block.shape)
             for name, block in self.named.items()
         }
 
-    def _stacked(self, multipliers: Values) -> Values | None:
+    def _shift(self, x: Array) -> Array:
+        """By how much multipliers of equations are larger than those of the declared program."""
+        return sum((one.slope(x) * one.weights for one in self.constants), np.zeros(self.b.size))
+
+    def _stacked(self, multipliers: Values, x: Array) -> Values | None:
         """The multipliers of all rows; None if those of epigraphs have to be recovered."""
         if self.epigraphs:
             return None
@@ -152,15 +183,34 @@ class DeclaredQP(PolyhedralQP):
         for name, block in self.named.items():
             if block.kind in stacked:
                 stacked[block.kind][block.part] = block.size * np.ravel(multipliers[name])
+        if self.constants:
+            stacked["equalities"] += self._shift(x)
         return stacked
+
+    def _refitted(self, point: Point[Array], stacked: Values) -> Values:
+        """Multipliers whose part along each constant's a leaves the least residual where x is free.
+
+        Those of a point beside the equations have that of how far it misses them.
+        """
+        z, y = stacked.get("inequalities", np.zeros(0)), stacked["equalities"]
+        free = ~np.logical_or(*self.at_bounds(point.x, _AT_BOUND))
+        columns = np.array([constant.a for constant in self.constants]).T[free]
+        left = (point.gradient + self.columns @ np.concatenate([z, y]))[free]
+        along = np.linalg.lstsq(columns, -left, rcond=None)[0]
+        change = sum(m * one.weights for m, one in zip(along, self.constants, strict=True))
+        return stacked | {"equalities": y + change}
+
+    def row_terms(self, x: Array, multipliers: Values) -> float:
+        return super().row_terms(x, self._stacked(multipliers, x) or {})
 
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
-        stacked = None if multipliers is None else self._stacked(multipliers)
+        stacked = None if multipliers is None else self._stacked(multipliers, point.x)
         found = super().optimality(point, stacked, tol)
         return _Stacked(**vars(found) | {
-            "multipliers": self.named_multipliers(found.multipliers), "stacked": found.multipliers,
+            "multipliers": self.named_multipliers(found.multipliers, point.x),
+            "stacked": found.multipliers,
         })  # fmt: skip
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
@@ -175,7 +225,12 @@ class DeclaredQP(PolyhedralQP):
         return super().curvature(point, _as_stacked(optimality), tol)
 
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        return super().bounds(point, self._stacked(multipliers) if multipliers else None)
+        stacked = self._stacked(multipliers, point.x) if multipliers else None
+        if stacked and self.constants:
+            stacked = self._refitted(point, stacked)
+        for bound in super().bounds(point, stacked):
+            value = float(np.nextafter(bound.value - self.doubt, -np.inf))
+            yield bound._replace(value=value) if self.doubt else bound
 
     def charged_bounds(
         self, point: Point[Array], multipliers: Values | None, most: float
@@ -194,6 +249,15 @@ class _Stacked(Optimality):
 def _as_stacked(optimality: Optimality) -> Optimality:
     stacked = optimality.stacked if isinstance(optimality, _Stacked) else optimality.multipliers
     return replace(optimality, multipliers=stacked)
+
+
+_AT_BOUND = 1e-8
+"""Distance from a bound, as a share of the variable, up to which a variable is not free."""
+
+_OF_POINTS = (
+    "K = XXᵀ for the points X: objective and bound are those of the inner products of the centred "
+    "points, as K holds rounded products."
+)
 
 
 def has_epigraph(part: SeparableTerm) -> bool:
@@ -215,7 +279,6 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
         tops.append(slice(total, total + part.u.m))
         total += part.u.m
     places = {name: part for name, (part, _) in layout.items()}
-    P, q, constant = reading.objective(places, total)
     lower, upper = np.full(total, -np.inf), np.full(total, np.inf)
     named: dict[str, DeclaredRows] = {}
     G, h = _Stack(total), _Stack()
@@ -240,6 +303,13 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
         shape = () if row.u.m == 1 else (row.u.m,)
         named[row.name] = DeclaredRows(kind, below, shape)
         called[kind] += entry_names(row.name, shape)
+    body = Polyhedron(G.whole, h.whole, A.whole, b.whole, lower, upper)
+    plain, constants = without_constants(form, problem, places, body)
+    P, q, constant = reading.objective(plain, places, total)
+    q, doubt = with_linear(q, constants, body)
+    if not math.isfinite(doubt):
+        constants, doubt = (), 0.0
+        P, q, constant = form.arrays(places, total)
     epigraphs = []
     for part, top in zip(reading.separables(), tops, strict=True):
         weights = np.broadcast_to(np.asarray(part.weights, dtype=float), (part.u.m,))
@@ -265,8 +335,8 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
     names = Names(tuple(variables), *map(tuple, called.values()))
     return DeclaredQP(
         G.whole, h.whole, A.whole, b.whole, lower, upper, P=0.5 * (P + P.T), q=q, sense=form.sense,
-        constant=constant, layout=layout, named=named, epigraphs=tuple(epigraphs),
-        names=names,
+        constant=constant, layout=layout, named=named, epigraphs=tuple(epigraphs), names=names,
+        constants=constants, doubt=doubt, notes=(_OF_POINTS,) * any(c.of_points for c in constants),
     )  # fmt: skip
 
 

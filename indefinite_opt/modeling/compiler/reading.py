@@ -92,12 +92,17 @@ class Reading:
         require(square.v is None and square.weight == 0.5 and is_variable(square.u, variable))
         return square
 
-    def objective(self, places: dict[str, slice], total: int) -> tuple[Array, Array, float]:
-        """P, q and the constant of all affine and quadratic terms; see `Canonical.arrays`."""
+    def objective(
+        self, plain: Canonical, places: dict[str, slice], total: int
+    ) -> tuple[Array, Array, float]:
+        """P, q and the constant of all affine and quadratic terms; see `Canonical.arrays`.
+
+        They are taken from a form with the same objective.
+        """
         self.constant()
         self.quadratics()
         self._take([("cost", name) for name in self.form.affine.linear])
-        return self.form.arrays(places, total)
+        return plain.arrays(places, total)
 
     def separables(self) -> list[SeparableTerm]:
         """All separable terms."""

@@ -182,7 +182,7 @@ class _Slacks(FiniteForm):
     @cached_property
     def quadratic(self) -> BoxQuadratic:
         qp = self.structure
-        return BoxQuadratic(qp.P, qp.q, qp.A, qp.b, qp.lower, qp.upper)
+        return BoxQuadratic(qp.P, qp.q, qp.A, qp.b, qp.lower, qp.upper, self.asked.doubt)
 
     @property
     def measured(self) -> QP:

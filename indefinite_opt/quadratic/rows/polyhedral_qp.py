@@ -78,6 +78,8 @@ class PolyhedralQP(Polyhedron, QP):
 
     has_own_rows = True
     variable = "x"
+    doubt = 0.0
+    """By how much F may differ on the feasible set from what it stands for, as P is rounded."""
 
     def __init__(
         self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
@@ -323,8 +325,8 @@ class PolyhedralQP(Polyhedron, QP):
         sizes |= {"upper": self.n * bool(np.isfinite(self.upper).any())}
         return {name: (size,) for name, size in sizes.items() if size}
 
-    def named_multipliers(self, stacked: Values) -> Values:
-        """Multipliers of all rows and bounds by the names of the declared constraints."""
+    def named_multipliers(self, stacked: Values, x: Array) -> Values:
+        """Multipliers of all rows and bounds at x by the names of the declared constraints."""
         return {name: stacked[name] for name in self.stacked_shapes}
 
     def random_start(self, generator: np.random.Generator) -> Array:
@@ -342,7 +344,8 @@ class PolyhedralQP(Polyhedron, QP):
         near = self.near(point.x)
         if near is None:
             return super().attained(point, infeasibility)
-        moved = point if np.array_equal(near.x, point.x) else self.at(near.x)
+        same = np.array_equal(near.x, point.x)
+        moved = point if same else Point(near.x, *self.value_gradient(near.x))
         sizes, rounding = self.along_rows.sizes, (self.n + 2.0) * EPS
         steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(self.q))
         error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))

@@ -117,7 +117,7 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     found = None if x is None else qp.convex_solution
     if x is None or found is None or found.solver != name:
         return None
-    multipliers, point = qp.named_multipliers(found.by_kind(qp)), qp.at(x)
+    multipliers, point = qp.named_multipliers(found.by_kind(qp), x), qp.at(x)
     optimality = qp.optimality(point, multipliers, task.tol)
     balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
     paid = relative(optimality.complementarity, task.unit(point))

@@ -283,9 +283,10 @@ class PolyhedralSearch(IteratedSearch):
         if not self.elite:  # stopped before anything was done
             self._begun(self.scaled.write(self.qp.start()))
         qp, best = self.qp, self.elite[0]
+        x = self.scaled.read(best.x)
         made = f"{self.descents} descents, {self.perturbations} of them after perturbations"
         return replace(
             self._solution(status, made),
-            multipliers=qp.named_multipliers(best.multipliers),
-            gradient=qp.gradient(self.scaled.read(best.x)),
+            multipliers=qp.named_multipliers(best.multipliers, x),
+            gradient=qp.gradient(x),
         )
