@@ -16,6 +16,7 @@ from helpers.problems import inertias, random_kernel, random_problem
 from helpers.processes import HANGS
 from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.quadratic import Certificate
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
@@ -55,7 +56,10 @@ def checked(seed: int, **options) -> iopt.workflow.Bracket:
     assert qp.sense * bracket.bound <= least + slack
     assert qp.sense * bracket.objective >= least - slack
     assert bracket.proof is not None
-    proved = bracket.proof.lower_bound(Conditions(box_quadratic(qp)))
+    if isinstance(bracket.proof, Certificate):  # the dual of a convex program may prove more
+        proved = qp.sense * bracket.check(problem)
+    else:
+        proved = bracket.proof.lower_bound(Conditions(box_quadratic(qp)))
     assert proved <= least + slack
     return bracket
 

@@ -225,18 +225,23 @@ class DeclaredQP(PolyhedralQP):
         return super().curvature(point, _as_stacked(optimality), tol)
 
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        stacked = self._stacked(multipliers, point.x) if multipliers else None
-        if stacked and self.constants:
-            stacked = self._refitted(point, stacked)
-        for bound in super().bounds(point, stacked):
-            value = float(np.nextafter(bound.value - self.doubt, -np.inf))
-            yield bound._replace(value=value) if self.doubt else bound
+        return self._less_doubt(super().bounds(point, self._of_all_rows(multipliers, point)))
 
     def charged_bounds(
         self, point: Point[Array], multipliers: Values | None, most: float
     ) -> Iterator[LowerBound]:
-        stacked = self._stacked(multipliers) if multipliers else None
-        return super().charged_bounds(point, stacked, most)
+        stacked = self._of_all_rows(multipliers, point)
+        return self._less_doubt(super().charged_bounds(point, stacked, most))
+
+    def _of_all_rows(self, multipliers: Values | None, point: Point[Array]) -> Values | None:
+        """The multipliers of all rows, where those of the declared program are known."""
+        stacked = self._stacked(multipliers, point.x) if multipliers else None
+        return self._refitted(point, stacked) if stacked and self.constants else stacked
+
+    def _less_doubt(self, bounds: Iterator[LowerBound]) -> Iterator[LowerBound]:
+        for bound in bounds:
+            value = float(np.nextafter(bound.value - self.doubt, -np.inf))
+            yield bound._replace(value=value) if self.doubt else bound
 
 
 @dataclass(frozen=True, eq=False)
