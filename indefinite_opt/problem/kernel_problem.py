@@ -166,14 +166,13 @@ class KernelProblem(LabelledKernel):
         self.__setstate__({})
         self.name = name
         self.meanings: dict[str, str] = {}
-        self._convex = {}
-        self._curved = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_derived"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        # Files of earlier versions do not have all of what tests have found.
+        self.__dict__.update({"_convex": {}, "_curved": {}} | state)
         self.y.flags.writeable = self._values.flags.writeable = False
 
     @classmethod

@@ -321,7 +321,8 @@ def _searched(
         status = status or search.divide()
         search.bounds[method] = search.bracket.lower
     bracket = bracket_of(search, status)
-    if dual is not None and dual.upper - dual.lower < bracket.upper - bracket.lower:
+    closer = dual is not None and dual.upper - dual.lower < bracket.upper - bracket.lower
+    if dual is not None and closer and (dual.rigorous or not bracket.rigorous):
         return replace(dual, status=bracket.status, seconds=bracket.seconds)
     if dual is None and method == "branch-and-bound" and _loses_products(search):
         asked = replace(search.task, structure=search.form.asked, callback=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -172,3 +173,13 @@ def test_truly_indefinite_programs_have_no_such_bound() -> None:
     assert certificate.claim is Claim.LOCAL
     assert certificate.gap_kind == "KKT residual"
     assert certificate.reasons[0].startswith("Not convex")
+
+
+def test_a_problem_of_an_earlier_version_is_certified() -> None:
+    """Pickles did not have the curvature that a test of convexity had met."""
+    problem = iopt.KernelProblem(single(12), np.resize([1, -1], 12))
+    state = pickle.loads(pickle.dumps(problem)).__getstate__()
+    del state["_curved"]
+    earlier = object.__new__(iopt.KernelProblem)
+    earlier.__setstate__(state)
+    assert iopt.solve(earlier, "SVMDual(C=1)").certificate.claim is Claim.GLOBAL
