@@ -11,6 +11,7 @@ from typing import Any
 __all__ = [
     "MAX_SHOWN",
     "BadArgument",
+    "BuildError",
     "DataError",
     "DoubtfulResult",
     "IncompatibleSolver",
@@ -77,6 +78,19 @@ class BadArgument(IndefiniteOptError):
         got = self.got if len(self.got) <= MAX_SHOWN else f"{self.got[:MAX_SHOWN]}..."
         sentence = f"{self.argument}: expected {self.expected}, got {got}"
         return f"{sentence}. {self.hint}" if self.hint else sentence
+
+
+class BuildError(IndefiniteOptError):
+    """A compiled core that is missing or does not fit the machine; the message says what to do.
+
+    Examples
+    --------
+    `import indefinite_opt` raises it in a copy of the sources in which nothing was built:
+
+    >>> error = BuildError("the compiled core for Linux on x86_64 was not built")
+    >>> isinstance(error, IndefiniteOptError)
+    True
+    """
 
 
 class ProblemError(BadArgument):

@@ -1,0 +1,110 @@
+"""The compiled library: which build this process uses, its functions and its constants.
+
+There are two builds, `generic` and, on x86-64, `avx2`, which processors with these vector
+instructions take. Both compute the same numbers. The environment variable INDEFINITE_OPT_CORE
+names one of them, or the path of another build.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from collections.abc import Callable
+from ctypes import c_double, c_int64, c_void_p
+from pathlib import Path
+from typing import Any
+
+from indefinite_opt.errors import BuildError, ParameterError
+
+FOLDER = Path(__file__).parent
+
+VARIABLE = "INDEFINITE_OPT_CORE"
+
+GENERIC, AVX2 = "generic", "avx2"
+
+
+def path_of(build: str, folder: Path = FOLDER) -> Path:
+    """Where the library of a build is."""
+    return folder / f"{build}.core"
+
+
+def opened(path: Path) -> ctypes.CDLL:
+    """A library, or `BuildError`."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        machine = f"{platform.system()} on {platform.machine()}"
+        kept = "was not built" if not path.exists() else f"cannot be loaded ({error})"
+        raise BuildError(
+            f"the compiled core for {machine} {kept}: {path}. `pip install .` in a copy of the "
+            "repository builds it with gcc, clang or the package ziglang; in an editable "
+            "installation `python build_tools/compiler.py` does"
+        ) from error
+
+
+def chosen(wanted: str, folder: Path = FOLDER) -> tuple[str, ctypes.CDLL]:
+    """The build that INDEFINITE_OPT_CORE names, or the one for this processor if it is empty."""
+    if wanted not in ("", GENERIC, AVX2):
+        path = Path(wanted)
+        if path.is_file():
+            return wanted, opened(path)
+        expected = f"empty, {GENERIC}, {AVX2}, or the path of a library"
+        raise ParameterError(VARIABLE, expected, repr(wanted))
+    generic = opened(path_of(GENERIC, folder))
+    has_avx2 = bool(generic.has_avx2())
+    if wanted == AVX2 and not has_avx2:
+        raise ParameterError(VARIABLE, "a build that this processor runs", repr(wanted))
+    if wanted == GENERIC or not has_avx2:
+        return GENERIC, generic
+    return AVX2, opened(path_of(AVX2, folder))
+
+
+build, library = chosen(os.environ.get(VARIABLE, ""))
+
+
+def function(name: str, *arguments: Any, returns: Any = None) -> Callable[..., Any]:
+    """A function of the library, with the types of its arguments and of its result.
+
+    ctypes releases the interpreter's lock during a call.
+    """
+    found: Any = getattr(library, name)
+    found.argtypes, found.restype = arguments, returns
+    return found  # type: ignore[no-any-return]
+
+
+def constant(name: str) -> float:
+    """A number that the C++ states."""
+    return c_double.in_dll(library, f"constant_{name}").value
+
+
+def layout(name: str, fields: int) -> list[int]:
+    """The size of a structure in C++, and the offsets of its fields."""
+    return list((c_int64 * (fields + 1)).in_dll(library, f"layout_{name}"))
+
+
+def scipy_pointer(module: Any, name: str, signature: str) -> int:
+    """The address of a function of SciPy's BLAS or LAPACK, if it has this signature.
+
+    SciPy hands its functions over as capsules, whose names are their signatures. One built with
+    64-bit integers is refused.
+    """
+    get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
+    get_pointer.restype, get_pointer.argtypes = c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    capsule = module.__pyx_capi__[name]
+    given: bytes = get_name(capsule)
+    # Numbers are `double`, under the name that the file of SciPy gives this type.
+    plain = given.decode().replace(f"__pyx_t_5scipy_6linalg_{_length(module)}_d", "double")
+    if plain != signature:
+        where = f"{module.__name__}.{name}"
+        hint = "Install SciPy from the package index or conda-forge."
+        raise BuildError(f"{where}: expected the signature {signature}, got {plain}. {hint}")
+    address: int = get_pointer(capsule, given)
+    return address
+
+
+def _length(module: Any) -> str:
+    """The last part of a module's name as Cython writes it, after its length."""
+    last = module.__name__.rpartition(".")[2]
+    return f"{len(last)}{last}"
