@@ -106,7 +106,9 @@ def table(
 def matrix(array: Array, name: str) -> Rows:
     """A matrix whose rows have no gaps, and may be apart or overlap; the loop only reads it."""
     fits = _fits(array, DOUBLE, changed=False, gaps=True) and array.ndim == 2
-    if not fits or array.strides[0] % 8 or (array.shape[1] > 1 and array.strides[1] != 8):
+    if fits and not array.flags.c_contiguous:
+        fits = array.strides[0] % 8 == 0 and (array.shape[1] == 1 or array.strides[1] == 8)
+    if not fits:
         raise refusal(name, "a matrix of float64 whose rows have no gaps", array)
     return Rows(array.__array_interface__["data"][0], *array.shape, array.strides[0] // 8)
 

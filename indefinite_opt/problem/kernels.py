@@ -29,6 +29,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from indefinite_opt.core import distances as loops
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     Array,
@@ -36,7 +37,6 @@ from indefinite_opt.foundation import (
     checks,
     instantiate,
     one_thread,
-    read_only,
     real_array,
     short,
     symmetry_tolerance,
@@ -239,24 +239,19 @@ def _by_upper_half(kernel: Kernel, X: Array) -> Array:
 
 
 def _distances(X: Array, Z: Array, metric: str) -> Array:
-    # From a million differences on compiled loops are three times as fast as those of scipy; below,
-    # importing the compiler takes longer than all of them.
+    # From a million differences on these loops are three times as fast as those of scipy.
     if metric in ("sqeuclidean", "cityblock") and X.size * len(Z) >= 1_000_000:
-        from indefinite_opt.problem import _distance_loops
-
-        X, Z = (read_only(np.ascontiguousarray(points)) for points in (X, Z))
+        X, Z = np.ascontiguousarray(X), np.ascontiguousarray(Z)
         squared = metric == "sqeuclidean"
         if squared and X.shape[1] >= _MANY_FEATURES:
             left, right = (np.einsum("ij,ij->i", points, points) for points in (X, Z))
-            near = 2.0 * (Z @ X[0]) > (1.0 - _distance_loops.NEAR) * (left[0] + right)
+            near = 2.0 * (Z @ X[0]) > (1.0 - loops.NEAR) * (left[0] + right)
             # Else hardly any square would be computed from products, or some would overflow.
             if np.mean(near) < 0.25 and np.isfinite(left.max() + right.max()):
                 found = X @ Z.T
-                _distance_loops.squares_from_products(X, Z, left, right, found)
+                loops.squares_from_products(X, Z, left, right, found)
                 return found
-        found = np.empty((len(X), len(Z)))
-        _distance_loops.distances(X, Z, squared, found)
-        return found
+        return loops.distances(X, Z, squared)
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(X, Z, metric), dtype=np.float64)

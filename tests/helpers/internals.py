@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
+from indefinite_opt.core import descent as descent_loops
+from indefinite_opt.core import perturbation as perturbation_loops
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.quadratic.bracket import _relaxation_loops as relaxation_loops
-from indefinite_opt.quadratic.local.descent import _loops as descent_loops
-from indefinite_opt.quadratic.local.search import _perturbation_loops as perturbation_loops
 
 __all__ = ["descent_loops", "perturbation_loops", "rank_one_update", "relaxation_loops"]
 

@@ -36,10 +36,10 @@ class State(NamedTuple):
     @property
     def loops(self) -> tuple[descent_loops.PairProgram, descent_loops.DescentPoint]:
         """The state as the loops take it; its kernel matrix is not read."""
-        n, singles = self.v.size, bool(np.any(self.group == self.groups))
-        program = descent_loops.pair_program(
-            np.empty((0, n)), np.ones(n), 1.0, self.y, self.group, self.groups, singles,
-            self.lower, self.upper,
+        n = self.v.size
+        program = descent_loops.PairProgram(
+            np.empty((0, n)), np.ones(n), 1.0, self.y, self.group, self.groups, self.lower,
+            self.upper,
         )  # fmt: skip
         return program, descent_loops.DescentPoint(self.alpha, self.v)
 
@@ -160,12 +160,10 @@ def test_perturbations_only_go_down(kind: str, name: str, slack: float) -> None:
     run, program = running(K, y, form(name, y, 2.0), seed=0)
     plan = perturbation_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
     linear, generator = np.full(n, program.c), np.array([7], np.uint64)
-    order = np.argsort(run.program.group, kind="stable")
-    starts = np.searchsorted(run.program.group[order], np.arange(run.program.groups + 2))
     values = [program.value(run.alpha)]
     for _ in range(4):
         before = run.alpha.copy()
-        given = run.program, run.point, linear, order, starts, plan, generator
+        given = run.program, run.point, linear, plan, generator
         made, steps, work = perturbation_loops.perturb(*given)
         assert made == 50
         assert min(steps, work) > 0
@@ -187,8 +185,7 @@ def test_a_block_of_steps(name: str, steps: int) -> None:
     before, at = run.alpha.copy(), (run.program, run.point)
     block, _ = chosen_block(at, m)
     # The work that is allowed is used up by one block.
-    *outcome, offset, blocks = descent_loops.block_steps(*at, 2e-9, m, 0, steps, 1.0)
-    outcome = descent_loops.StepOutcome(*outcome)
+    outcome, offset, blocks = descent_loops.block_steps(*at, 2e-9, m, 0, steps, 1.0)
     assert blocks == 1
     assert 1 <= outcome.steps <= steps
     moved = np.flatnonzero(run.alpha != before)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import norms
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     EPS,
@@ -23,7 +24,6 @@ from indefinite_opt.foundation import (
     checks,
     is_sparse,
     one_thread,
-    read_only,
 )
 from indefinite_opt.quadratic.matrices.sparse import Matrix, largest_in_rows
 
@@ -123,11 +123,7 @@ def norm_bound(K: Matrix) -> float:
         return min(frobenius_norm(K.data[None]), float((abs(K) @ np.ones(K.shape[1])).max()))
     if K.size < _LOOPED_ENTRIES:
         return min(frobenius_norm(K), float(np.abs(K).sum(axis=1).max()))
-    from indefinite_opt.quadratic.matrices._norm_loops import row_norms
-
-    K = read_only(K)
-    sums, squares = np.empty(len(K)), np.empty(len(K))
-    row_norms(K, sums, squares)
+    sums, squares = norms.row_norms(np.ascontiguousarray(K))
     norm = float(np.sqrt(squares.sum()))
     return min(norm if norm > _MIN_NORM else np.inf, float(sums.max()))
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import descent as loops
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import in_own_units, negative_direction
@@ -55,6 +56,17 @@ class PairedQP(PairedBox, QP):
         dense: Array = self.gram.matrix * (self.hessian * self.signs)[:, None]
         dense *= self.signs
         return dense
+
+    @cached_property
+    def pairs(self) -> loops.PairProgram:
+        """The program as pair steps take it; without rows of K where they are computed."""
+        gram, n = self.gram, self.n
+        rows = np.empty((0, n)) if gram.on_demand else gram.matrix
+        lower, upper = np.full(n, self.lower), np.full(n, self.upper)
+        return loops.PairProgram(
+            rows, gram.diagonal, self.hessian, np.ascontiguousarray(self.signs), self.group,
+            self.totals.size, lower, upper,
+        )  # fmt: skip
 
     @property
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:

@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import read_only
-from indefinite_opt.quadratic.local.descent import _loops as loops
+from indefinite_opt.core import descent as loops
 from indefinite_opt.quadratic.matrices.gram import Gram
 
 MIN_BLOCK, BLOCK_SHARE = 1024, 0.2
@@ -66,7 +65,7 @@ class ComputedBlocks:
     def steps(
         self, point: loops.DescentPoint, tolerance: float, most: int, most_work: float
     ) -> loops.StepOutcome:
-        """As `_loops.pair_steps`; point is changed in place."""
+        """As `pair_steps` of the core; point is changed in place."""
         program, n = self.program, self.gram.n
         state, steps, decrease, work, rounding = loops.RUNNING, 0, 0.0, 0.0, 0.0
         while True:
@@ -86,7 +85,7 @@ class ComputedBlocks:
             moved, outside = np.flatnonzero(change), np.ones(n, np.bool_)
             outside[members] = False
             self.gram.spread(members[moved], change[moved], point.v, np.flatnonzero(outside))
-            point.alpha[members], point.v[members] = inside
+            point.alpha[members], point.v[members] = inside.alpha, inside.v
             if outcome.state == loops.UNBOUNDED:
                 state = loops.UNBOUNDED
             elif moved.size == 0:
@@ -127,22 +126,18 @@ class ComputedBlocks:
         self, point: loops.DescentPoint, members: Indices, tolerance: float, most: int
     ) -> loops.StepOutcome:
         """Steps in some weights while the others stay; point is that of these weights."""
-        whole, count = self.program, members.size
-        program = whole._replace(
-            K=read_only(self.K[:count]), diagonal=whole.diagonal[members],
-            y=whole.y[members], group=whole.group[members], lower=whole.lower[members],
-            upper=whole.upper[members],
-        )  # fmt: skip
+        count = members.size
+        program = self.program.on(members, self.K[:count])
         work = min(MAX_STEPS_PER_ROW * loops.COMPUTING_WORK * self.gram.n * count, MAX_WORK)
         if count <= MAX_INNER_BLOCK or np.count_nonzero(free_weights(program, point)) > (
             MAX_INNER_BLOCK
         ):
             rule = loops.SECOND_ORDER
-            return loops.StepOutcome(*loops.pair_steps(program, point, rule, tolerance, most, work))
-        *outcome, _, _ = loops.block_steps(
+            return loops.pair_steps(program, point, rule, tolerance, most, work)
+        outcome, _, _ = loops.block_steps(
             program, point, tolerance, MAX_INNER_BLOCK, 0, most, work
         )
-        return loops.StepOutcome(*outcome)
+        return outcome
 
 
 def free_weights(program: loops.PairProgram, point: loops.DescentPoint) -> NDArray[np.bool_]:

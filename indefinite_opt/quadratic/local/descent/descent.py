@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import descent as loops
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 from indefinite_opt.quadratic.local.descent.face import Face
 from indefinite_opt.quadratic.local.descent.low_rank import columns_of, interior_optimum
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -18,10 +18,6 @@ from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.quadratic.structures.structure import Point
-
-if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.descent._loops import StepOutcome
-    from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 
 MAX_WHOLE, BLOCK_SHARE, MIN_BLOCK, MIN_STEPS_PER_BLOCK = 512, 1 / 8, 64, 32
 """Points up to which steps select among all of them. With more points blocks are formed, a share of
@@ -115,10 +111,8 @@ class Descent:
     ----------
     alpha, v, value
         The point, -y∘∇F and F.
-    loops : module
-        The compiled loops, which are imported when a descent begins.
     program, point
-        The program and the point as these take them.
+        The program and the point as the loops take them.
     rounding : float
         Bound on what rounding may have done to an entry of v.
     iterations, newton_steps, escapes, refreshes, perturbations : int
@@ -141,22 +135,13 @@ class Descent:
         tilt: Array | None = None,
         trace: Trace | None = None,
     ) -> None:
-        from indefinite_opt.quadratic.local.descent import _loops as loops
-
-        self.loops = loops
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
         self.gram = gram = qp.gram
-        k = qp.totals.size
-        # Copies, so that loops are compiled for arrays of one kind.
-        signs, lower, upper, linear = (np.empty(qp.n) for _ in range(4))
-        signs[:], lower[:], upper[:], linear[:] = qp.signs, qp.lower, qp.upper, qp.linear
+        linear = np.full(qp.n, qp.linear)
         self.linear = linear if tilt is None else linear + tilt
-        self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
-        rows = np.empty((0, qp.n)) if gram.on_demand else gram.matrix
-        self.program = loops.pair_program(
-            rows, gram.diagonal, qp.hessian, signs, qp.group, k, qp.singles, lower, upper
-        )
+        self._endless = bool(np.isinf(qp.lower).any() or np.isinf(qp.upper).any())
+        self.program = qp.pairs
         self._offset, self._undone = 0, False  # whether blocks undo each other's steps
         self._interior_due = READINGS_BEFORE_INTERIOR * qp.n**2 + WORK_BEFORE_INTERIOR
         self.v = np.empty(qp.n)
@@ -253,7 +238,6 @@ class Descent:
         """
         complementary = COMPLEMENTARITY_SHARE * self.task.tol
         target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
-        loops = self.loops
         if self.trace is not None and not self.trace.iterates:
             self._visit("start")
         while True:
@@ -360,7 +344,7 @@ class Descent:
 
         Blocks that are too small for all free weights may undo each other's steps.
         """
-        n, loops = self.qp.n, self.loops
+        n = self.qp.n
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, self.chunk), 1.0)
         size = int(max(BLOCK_SHARE * n, MIN_BLOCK))
@@ -371,25 +355,23 @@ class Descent:
         elif whole:
             outcome = self.whole_steps(loops.SECOND_ORDER, tolerance, steps, work)
         else:
-            *found, self._offset, blocks = loops.block_steps(
+            outcome, self._offset, blocks = loops.block_steps(
                 self.program, self.point, tolerance, size, self._offset, steps, work
             )
-            outcome = loops.StepOutcome(*found)
             self._undone |= outcome.steps < MIN_STEPS_PER_BLOCK * blocks
         self._exact = exact
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         return outcome.state, outcome.violation
 
-    def whole_steps(self, rule: int, tolerance: float, steps: int, work: float) -> StepOutcome:
+    def whole_steps(self, rule: int, tolerance: float, steps: int, work: float) -> loops.StepOutcome:
         """Pair steps that select among all points; recorded ones are made one by one.
 
         These are the same steps, and they end where they would end together.
         """
-        loops, n = self.loops, self.qp.n
+        n = self.qp.n
 
-        def made(most: int, left: float) -> StepOutcome:
-            given = self.program, self.point, rule, tolerance, most, left
-            return loops.StepOutcome(*loops.pair_steps(*given))
+        def made(most: int, left: float) -> loops.StepOutcome:
+            return loops.pair_steps(self.program, self.point, rule, tolerance, most, left)
 
         if self.trace is None or not self._recording:
             return made(steps, work)
@@ -456,7 +438,7 @@ class Descent:
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
         k, n = float(np.count_nonzero(members)), self.qp.n
-        computing = self.loops.COMPUTING_WORK * (2.0 * k * n + k**2)
+        computing = loops.COMPUTING_WORK * (2.0 * k * n + k**2)
         reading = computing if self.gram.on_demand else k * n
         return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 
@@ -582,7 +564,7 @@ class Descent:
         return self._move(face, face.goals(direction), 4.0 * EPS * terms)
 
     def perturbed(self, perturbations: int, steps: int, work: float) -> None:
-        """Record that `_loops.perturb` has changed alpha and v."""
+        """Record that `perturb` has changed alpha and v."""
         self.perturbations += perturbations
         self.iterations += steps
         self._set(-self.qp.signs * self.v)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, cached_property, one_thread, read_only
+from indefinite_opt.core import descent as loops
+from indefinite_opt.foundation import Array, cached_property, one_thread
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import breakdown_direction, zero_tolerance
 from indefinite_opt.quadratic.structures.paired_box import project_line
-
-if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.descent._loops import DescentPoint, PairProgram
 
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest
@@ -31,14 +27,14 @@ class Face:
     gram
         K.
     program, point
-        The program and the point as compiled loops take them; v is read again whenever a direction
+        The program and the point as the loops take them; v is read again whenever a direction
         is asked for.
     chosen : (n,) array of bool
         The weights that may move.
     """
 
     def __init__(
-        self, gram: Gram, program: PairProgram, point: DescentPoint, chosen: NDArray[np.bool_]
+        self, gram: Gram, program: loops.PairProgram, point: loops.DescentPoint, chosen: NDArray[np.bool_]
     ) -> None:
         box, self.h, self.v = program, program.h, point.v
         members = np.flatnonzero(chosen)
@@ -53,15 +49,13 @@ class Face:
 
     @cached_property
     def matrix(self) -> Array:
-        """Lower triangle of `_loops.reduced_matrix`, which factorisations overwrite."""
-        from indefinite_opt.quadratic.local.descent import _loops as loops
-
+        """Lower triangle of `reduced_matrix` of the core, which factorisations overwrite."""
         ends, places = np.flatnonzero(self.follows), np.arange(self.members.size)
         reference = np.full(self.members.size, -1)
         reference[self.group >= 0] = ends[np.searchsorted(ends, places[self.group >= 0])]
         matrix = np.zeros((self.order, self.order))
         if self.gram.on_demand:
-            rows, slots = read_only(self.gram.block(self.members, self.members)), places
+            rows, slots = self.gram.block(self.members, self.members), places
         else:
             rows, slots = self.gram.matrix, self.members
         loops.reduced_matrix(rows, slots, slots, reference, matrix)
@@ -122,8 +116,6 @@ class Face:
 
     def along(self, moves: list[Array]) -> list[tuple[Array, float, float]]:
         """For moves d of the members: the change of -v, the slope -∇Fᵀd and the curvature dᵀHd."""
-        from indefinite_opt.quadratic.local.descent import _loops as loops
-
         signed = self.y * np.array(moves)
         changes, amounts = np.zeros((len(moves), self.v.size)), -self.h * signed
         if self.gram.on_demand:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from indefinite_opt.core import descent as loops
 from indefinite_opt.quadratic.local.descent.descent import Descent
 
 
@@ -24,7 +25,7 @@ class PrintedSteps(Descent):
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         if self._ended:
             return super().pair_steps(tolerance, steps)
-        first, loops = self.until * self.unit, self.loops
+        first = self.until * self.unit
         rule, goal = (loops.FIRST_ORDER, loops.LIBSVM)[self.second_order], max(tolerance, first)
         outcome = self.whole_steps(rule, goal, steps, self.chunk)
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)

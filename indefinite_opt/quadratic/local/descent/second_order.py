@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from indefinite_opt.core import descent as loops
 from indefinite_opt.foundation import Array
 
 MAX_WORK = 1e8
@@ -45,16 +46,14 @@ def second_order_steps(
     >>> second_order_steps(K, np.array([1.0, -1.0]), np.full(2, 9.0), 1e-9, 100)
     (array([0.5, 0.5]), 0.0, 1)
     """
-    from indefinite_opt.quadratic.local.descent import _loops as loops
-
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
-    program = loops.pair_program(
-        K, np.diagonal(K).copy(), 1.0, signs, np.zeros(n, np.int64), 1, False, lower, upper
+    program = loops.PairProgram(
+        K, np.diagonal(K).copy(), 1.0, signs, np.zeros(n, np.int64), 1, lower, upper
     )
     # Half of the tolerance is left for the rounding of what the steps add to v.
     point, limits = loops.DescentPoint(alpha, signs.copy()), (0.5 * tol, max_steps, MAX_WORK)
-    outcome = loops.StepOutcome(*loops.pair_steps(program, point, loops.LIBSVM, *limits))
+    outcome = loops.pair_steps(program, point, loops.LIBSVM, *limits)
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
     v = signs - K @ (signs * alpha)

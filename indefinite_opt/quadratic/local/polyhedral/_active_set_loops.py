@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, assign, compiled
-from indefinite_opt.quadratic.local.descent._loops import _draw
+from old_loops import _draw
 
 Indices = NDArray[np.int64]
 

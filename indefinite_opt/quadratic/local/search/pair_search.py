@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import perturbation as loops
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited
 from indefinite_opt.quadratic.local.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.quadratic.local.search.iterated_search import (
@@ -36,7 +37,7 @@ MAX_POINTS_IN_TURN = 64
 wait for each other."""
 
 OVERHEAD_WORK = 1e6
-"""Work that takes as long as a descent does outside the compiled loops."""
+"""Work that takes as long as a descent does outside the loops."""
 
 SLICE_WORK = 1e8
 """Work of perturbations between two checks of the time: some tenths of a second."""
@@ -160,17 +161,12 @@ class LocalSearch(IteratedSearch):
 
         Without a lower point there is no descent, and no end.
         """
-        from indefinite_opt.quadratic.local.search import _perturbation_loops as loops
-
         qp = self.qp
         allowed -= OVERHEAD_WORK
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
         limit = steps or sys.maxsize
         slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
-        group = run.program.group
-        order = np.argsort(group, kind="stable")
-        starts = np.searchsorted(group[order], np.arange(run.program.groups + 2))
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
@@ -179,11 +175,9 @@ class LocalSearch(IteratedSearch):
                 count, max(int(PERTURBATION_SHARE * qp.n), 2), slack,
                 PERTURBATION_TOLERANCE * run.unit, limit - run.iterations, work,
             )  # fmt: skip
-            made, *taken = loops.perturb(
-                run.program, run.point, run.linear, order, starts, plan, state
-            )
-            run.perturbed(made, *taken)
-            count -= made
+            made = loops.perturb(run.program, run.point, run.linear, plan, state)
+            run.perturbed(*made)
+            count -= made.perturbations
         if np.array_equal(run.alpha, end.x):
             return Chain([], run.work + OVERHEAD_WORK, run.iterations, run.perturbations)
         return self._finish(run)

@@ -1,0 +1,56 @@
+// Programs of sequential minimal optimization, and the steps that other themes make as well.
+#pragma once
+
+#include "views.h"
+
+enum State : Index { RUNNING, CONVERGED, STALLED, UNBOUNDED };
+enum Rule : Index { SECOND_ORDER, LIBSVM, FIRST_ORDER };
+
+// A step of at least this length counts as infinite; no program in double precision needs one.
+constexpr double INFINITE_STEP = 1e100;
+
+// min ½αᵀHα + cᵀα with H = h · yyᵀ∘K on a box with equality constraints.
+struct Program {
+    Rows K;  // (n, n), or none of its rows where they are computed on demand
+    Constants diagonal;  // (n,) of K
+    double h;
+    double min_curvature;  // smaller curvatures are replaced by this when pairs are compared
+    Constants y;  // (n,) signs, 1 or -1
+    Places group;  // (n,) the constraint of each weight; `groups` if it is in none
+    Index groups;
+    Index tied;  // whether all weights are in one constraint
+    Constants lower, upper;  // (n,)
+    Places members;  // of a block: where its weights are in K; else none
+    Matrix part;  // of a block: memory for K[members][:, members]
+    View<bool> known;  // of a block: the rows of that part that have been read
+};
+
+struct Point {  // weights, and v_t = -y_t ∇F_t there
+    Vector alpha, v;
+};
+
+struct Outcome {  // of some steps
+    Index state;
+    double violation;  // m - M at the end
+    Index steps;
+    double decrease;  // of F
+    double work;  // in entries of K read
+    double rounding;  // of v, in units of eps · max|K|
+};
+
+// How far a weight may rise (way > 0) or fall.
+inline double max_step(double way, double alpha, double low, double high) {
+    return way > 0.0 ? high - alpha : alpha - low;
+}
+
+// alpha + change, exactly at a bound that it reaches.
+inline double moved(double alpha, double change, double low, double high) {
+    if (change >= high - alpha) return high;
+    if (-change >= alpha - low) return low;
+    return smaller(larger(alpha + change, low), high);
+}
+
+// See `pair_steps` in `descent.py`; `lent` has room for 4 vectors of n and 4 of groups + 1 entries.
+Outcome pair_steps(
+    const Program &program, const Point &point, Index rule, double tolerance, Index most,
+    double most_work, Lent lent);

@@ -1,0 +1,73 @@
+// Squared Euclidean distances and sums of magnitudes between points in rows.
+
+#include "views.h"
+
+namespace {
+
+// Points on the right at a time: long enough for loops over them, and short enough that their
+// coordinates, one array per feature, stay in the nearest cache for some dozens of features.
+constexpr Index STRIP = 256;
+
+// Share of ‖x‖² + ‖z‖² below which ‖x - z‖² is the sum of squared differences: that is where
+// subtracting 2xᵀz from the norms would lose more than two binary digits.
+constexpr double NEAR = 0.25;
+
+// out[i, j] = Σ_k part(x_ik - z_jk), in the order of the features.
+template <class Part>
+void sums(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent, Part part) {
+    Memory<double> memory(lent, X.columns * STRIP);
+    const Matrix right{memory.data, X.columns, STRIP};
+    for (Index first = 0; first < Z.count; first += STRIP) {
+        const Index count = Z.count - first < STRIP ? Z.count - first : STRIP;
+        for (Index j = 0; j < count; ++j)
+            for (Index k = 0; k < Z.columns; ++k) right[k][j] = Z[first + j][k];
+        for (Index i = 0; i < X.count; ++i) {
+            const Vector total = out[i].part(first, first + count);
+            fill(total, 0.0);
+            for (Index k = 0; k < X.columns; ++k) {
+                const double x = X[i][k];
+                const Vector z = right[k];
+                for (Index t = 0; t < count; ++t) total[t] += part(x - z[t]);
+            }
+        }
+    }
+}
+
+double squared_distance(Constants x, Constants z) {
+    return sum(x.size, [=](Index k) { return square(x[k] - z[k]); });
+}
+
+// See `squares_from_products` in `distances.py`.
+void squares_from_products(
+    ConstantMatrix X, ConstantMatrix Z, Constants left, Constants right, Matrix out, Lent lent) {
+    Memory<Index> near(lent, Z.count);
+    for (Index i = 0; i < X.count; ++i) {
+        const Vector row = out[i];
+        const double own = left[i];
+        for (Index j = 0; j < row.size; ++j) row[j] = (own + right[j]) - 2.0 * row[j];
+        Index count = 0;
+        for (Index j = 0; j < row.size; ++j) {
+            near[count] = j;
+            count += row[j] < NEAR * (own + right[j]);
+        }
+        for (Index k = 0; k < count; ++k) row[near[k]] = squared_distance(X[i], Z[near[k]]);
+    }
+}
+
+}  // namespace
+
+SHOWN(STRIP)
+SHOWN(NEAR)
+
+EXPORT void distances_squares(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent) {
+    sums(X, Z, out, lent, [](double difference) { return square(difference); });
+}
+
+EXPORT void distances_magnitudes(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent) {
+    sums(X, Z, out, lent, [](double difference) { return fabs(difference); });
+}
+
+EXPORT void distances_from_products(
+    ConstantMatrix X, ConstantMatrix Z, Constants left, Constants right, Matrix out, Lent lent) {
+    squares_from_products(X, Z, left, right, out, lent);
+}
