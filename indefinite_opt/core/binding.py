@@ -142,11 +142,15 @@ def lasting_numbers(array: Array, name: str) -> None:
         _SEARCHED[key] = weakref.ref(array, lambda _: _SEARCHED.pop(key, None))
 
 
-def places(array: Indices, name: str, below: int, least: int = 0) -> None:
-    """Raise `ProblemError` if an index is not from `least` to below `below`."""
+def places(
+    array: Indices, name: str, size: int | None, below: int, least: int = 0
+) -> View:  # fmt: skip
+    """A vector of indices, none of which is less than `least`, or `below` or more."""
+    view = vector(array, name, size, INT64)
     if array.size and not (least <= array.min() and array.max() < below):
         expected = f"indices from {least} to {below - 1}"
         raise ProblemError(name, expected, f"indices from {array.min()} to {array.max()}")
+    return view
 
 
 _THREAD = threading.local()

@@ -139,6 +139,7 @@ class PairProgram:
         self, K: Array, diagonal: Array, h: float, y: Array, group: Indices, groups: int,
         lower: Array, upper: Array,
     ) -> None:  # fmt: skip
+        vector(diagonal, "diagonal"), vector(group, "group", dtype=INT64)
         largest = float(np.max(np.abs(diagonal), initial=0.0))
         self.min_curvature = max(MIN_CURVATURE_SHARE * h * largest, MIN_DIVISOR)
         self.tied = groups == 1 and not np.any(group == groups)
@@ -150,14 +151,14 @@ class PairProgram:
     ) -> None:  # fmt: skip
         self.K, self.diagonal, self.h, self.y, self.group = K, diagonal, float(h), y, group
         self.groups, self.lower, self.upper = int(groups), lower, upper
-        self.n = n = len(y)
-        whole = matrix(K, "K")
+        whole, signs = matrix(K, "K"), vector(y, "y")
+        self.n = n = signs.size
         if whole.columns < n or whole.count not in (0, n):
             raise ProblemError("K", f"a matrix of order {n}, or no rows of it", f"shape {K.shape}")
         whole.columns = n
         self.structure = ProgramStructure(
-            whole, vector(diagonal, "diagonal", n), self.h, self.min_curvature, vector(y, "y", n),
-            vector(group, "group", n, INT64), self.groups, self.tied, vector(lower, "lower", n),
+            whole, vector(diagonal, "diagonal", n), self.h, self.min_curvature, signs,
+            places(group, "group", n, self.groups + 1), self.groups, self.tied, vector(lower, "lower", n),
             vector(upper, "upper", n), vector(_NO_PLACES, "members", dtype=INT64),
             table(_NO_MATRIX, "part"), vector(_NO_MASK, "known", dtype=BOOL),
         )  # fmt: skip
@@ -166,7 +167,6 @@ class PairProgram:
             numbers(getattr(self, name), name)
         if math.isnan(self.h) or self.groups < 0:
             raise ProblemError("h", "a number, and groups from 0 on", f"{h}, {groups}")
-        places(group, "group", self.groups + 1)
         self.memory = (n, n, n, n, *[self.groups + 1] * 4)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -175,7 +175,7 @@ class PairProgram:
 
     def on(self, members: Indices, K: Array) -> PairProgram:
         """The program of some weights while the others stay, with their part of K."""
-        places(members, "members", self.n)
+        places(members, "members", None, self.n)
         part = object.__new__(PairProgram)
         part.min_curvature, part.tied = self.min_curvature, self.tied
         part._set(
@@ -332,12 +332,13 @@ def spread(K: Array, indices: Indices, amounts: Array, v: Array) -> None:
     v : (n,) array
     """
     rows = matrix(K, "K")
-    places(indices, "indices", rows.count)
-    chosen = vector(indices, "indices", dtype=INT64)
-    _spread(
-        rows, chosen, vector(amounts, "amounts", chosen.size),
-        vector(v, "v", rows.columns, changed=True),
-    )  # fmt: skip
+    chosen = places(indices, "indices", None, rows.count)
+    factors = vector(amounts, "amounts", chosen.size)
+    target = vector(v, "v", rows.columns, changed=True)
+    lasting_numbers(K, "K")
+    numbers(amounts, "amounts")
+    numbers(v, "v")
+    _spread(rows, chosen, factors, target)
 
 
 def reduced_matrix(
@@ -357,13 +358,10 @@ def reduced_matrix(
         The points, group by group, and where in this order their references are.
     matrix_ : (k, k) array, receives the result; k = m less the number of groups
     """
-    rows, m = matrix(K, "K"), columns.size
+    rows = matrix(K, "K")
+    points = places(columns, "columns", None, rows.columns)
+    m = points.size
+    given = places(slots, "slots", m, rows.count), points, places(reference, "reference", m, m, -1)
     order = m - int(np.count_nonzero(reference == np.arange(m)))
-    given = [
-        vector(each, name, m, INT64)
-        for name, each in (("slots", slots), ("columns", columns), ("reference", reference))
-    ]
-    places(slots, "slots", rows.count)
-    places(columns, "columns", rows.columns)
-    places(reference, "reference", m, least=-1)
+    lasting_numbers(K, "K")
     _reduced_matrix(rows, *given, table(matrix_, "matrix", order, order, changed=True))

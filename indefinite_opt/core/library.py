@@ -52,15 +52,17 @@ def chosen(wanted: str, folder: Path = FOLDER) -> tuple[str, ctypes.CDLL]:
         expected = f"empty, {GENERIC}, {AVX2}, or the path of a library"
         raise ParameterError(VARIABLE, expected, repr(wanted))
     generic = opened(path_of(GENERIC, folder))
-    has_avx2 = bool(generic.has_avx2())
-    if wanted == AVX2 and not has_avx2:
+    fast = bool(generic.has_avx2())
+    if wanted == AVX2 and not fast:
         raise ParameterError(VARIABLE, "a build that this processor runs", repr(wanted))
-    if wanted == GENERIC or not has_avx2:
+    if wanted == GENERIC or not fast:
         return GENERIC, generic
     return AVX2, opened(path_of(AVX2, folder))
 
 
 build, library = chosen(os.environ.get(VARIABLE, ""))
+
+has_avx2 = bool(library.has_avx2())
 
 
 def function(name: str, *arguments: Any, returns: Any = None) -> Callable[..., Any]:

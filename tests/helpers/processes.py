@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 
 HANGS = 3600.0
 """Seconds after which what has not ended never will: far more than it takes on any machine."""
 
 
-def fresh(code: str, *arguments: str) -> str:
+def fresh(code: str, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
     """What the code prints in a new interpreter, which must end without an error."""
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=HANGS
-    )
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=HANGS,
+        env={**os.environ, **(environment or {})},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
 

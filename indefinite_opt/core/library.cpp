@@ -1,6 +1,12 @@
-// Whether this processor, and its operating system, run the build with AVX2.
+// What Python asks of the library itself: whether this processor, and its operating system, run the
+// build with AVX2, and how arrays are handed over.
 
 #include "views.h"
+
+LAYOUT(Vector, AT(Vector, data), AT(Vector, size))
+LAYOUT(Matrix, AT(Matrix, data), AT(Matrix, count), AT(Matrix, columns))
+LAYOUT(Rows, AT(Rows, data), AT(Rows, count), AT(Rows, columns), AT(Rows, stride))
+LAYOUT(Lent, AT(Lent, next), AT(Lent, end))
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <cpuid.h>

@@ -1,0 +1,296 @@
+"""What reaches C++: every wrong kind of array is refused by name, and structures are as in C++."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.problems import gaussian
+from helpers.processes import fresh
+from indefinite_opt.core import (
+    binding,
+    descent,
+    distances,
+    library,
+    norms,
+    perturbation,
+)
+from indefinite_opt.errors import BuildError, ParameterError, ProblemError
+
+Entry = tuple[Callable[..., Any], dict[str, Any]]
+
+N = 6
+
+
+def of(**given: Any) -> dict[str, Any]:
+    return given
+
+
+def program_arguments() -> dict[str, Any]:
+    K = gaussian(N, 3, 0.3)
+    return of(
+        K=K, diagonal=np.diagonal(K).copy(), h=1.0, y=np.resize([1.0, -1.0], N),
+        group=np.zeros(N, np.int64), groups=1, lower=np.zeros(N), upper=np.ones(N),
+    )  # fmt: skip
+
+
+def program() -> descent.PairProgram:
+    return descent.PairProgram(**program_arguments())
+
+
+def point() -> descent.DescentPoint:
+    return descent.DescentPoint(np.zeros(N), np.resize([1.0, -1.0], N))
+
+
+def indices(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.int64)
+
+
+def entries() -> dict[str, Entry]:
+    """Every function that hands arrays to C++, with arguments that it takes."""
+    points, products = np.arange(12.0).reshape(4, 3), np.zeros((4, 4))
+    squares = np.square(points).sum(axis=1)
+    plan = perturbation.PerturbationPlan(1, 2, 0.0, 1e-3, 10, np.inf)
+    return {
+        "program": (descent.PairProgram, program_arguments()),
+        "point": (descent.DescentPoint, of(alpha=np.zeros(N), v=np.ones(N))),
+        "choose_block": (
+            descent.choose_block,
+            of(program=program(), point=point(), offset=0, members=indices(0, 0, 0, 0)),
+        ),
+        "spread": (
+            descent.spread,
+            of(K=np.eye(N), indices=indices(1, 2), amounts=np.ones(2), v=np.zeros(N)),
+        ),
+        "reduced_matrix": (
+            descent.reduced_matrix,
+            of(K=np.eye(N), slots=indices(1, 2, 4), columns=indices(1, 2, 4),
+               reference=indices(2, 2, 2), matrix_=np.zeros((2, 2))),
+        ),
+        "perturb": (
+            perturbation.perturb,
+            of(program=program(), point=point(), linear=-np.ones(N), plan=plan,
+               state=np.array([1], np.uint64)),
+        ),
+        "row_norms": (norms.row_norms, of(K=np.eye(3))),
+        "distances": (distances.distances, of(X=points, Z=points + 1.0, squared=True)),
+        "squares_from_products": (
+            distances.squares_from_products,
+            of(X=points, Z=points, left=squares, right=squares, out=products),
+        ),
+    }  # fmt: skip
+
+
+CHANGED = {"alpha", "v", "members", "matrix_", "state", "out"}
+"""Arguments that are written to."""
+
+FREE_SIZES = {("point", "alpha"), ("choose_block", "members"), ("row_norms", "K")}
+"""Arrays whose size says how large the problem is."""
+
+
+def wrong(entry: str, name: str, array: np.ndarray) -> Iterator[tuple[str, Any]]:
+    """Kinds of arrays that C++ would misread in place of this one."""
+    real = array.dtype == np.float64
+    yield "another type", array.astype(np.float32 if real else np.int32)
+    yield "a list", array.tolist()
+    yield "one dimension more", array[None]
+    yield "one dimension less", array[0]
+    swapped = array.astype(array.dtype.newbyteorder())
+    yield "other bytes first", swapped
+    if array.size > 1:
+        spaced = np.repeat(array, 2, axis=-1)[..., ::2]
+        yield "gaps", spaced
+    bytes_ = np.zeros(array.nbytes + 1, np.uint8)
+    misaligned = bytes_[1:].view(array.dtype).reshape(array.shape)
+    misaligned[...] = array
+    yield "not aligned", misaligned
+    if (entry, name) not in FREE_SIZES:
+        yield "too long", np.concatenate([array, array])
+        yield "too short", array[:-1]
+    if name in CHANGED:
+        fixed = array.copy()
+        fixed.setflags(write=False)
+        yield "read-only", fixed
+    if real and name not in ("matrix_",):
+        broken = array.copy()
+        broken[(0,) * array.ndim] = np.nan
+        yield "NaN", broken
+    if array.dtype == np.int64 and name not in CHANGED:
+        for number in (-2, 10**6, np.iinfo(np.int64).max):
+            outside = array.copy()
+            outside[-1] = number
+            yield f"the index {number}", outside
+
+
+NO_REFUSAL = {
+    ("row_norms", "K", "NaN"),  # the sums are NaN as well, and callers ask for that
+    ("point", "alpha", "NaN"), ("point", "v", "NaN"),  # when steps are made from it
+    ("distances", "X", "too long"), ("distances", "Z", "too long"),
+    ("distances", "X", "too short"), ("distances", "Z", "too short"),
+    ("squares_from_products", "X", "too long"), ("squares_from_products", "Z", "too long"),
+    ("spread", "K", "too long"), ("spread", "K", "too short"),
+    ("reduced_matrix", "K", "too long"), ("reduced_matrix", "K", "too short"),
+}  # fmt: skip
+"""What is allowed, and why."""
+
+
+@pytest.mark.parametrize("entry", entries())
+def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
+    function, given = entries()[entry]
+    function(**given)
+    arrays = [name for name, value in given.items() if isinstance(value, np.ndarray)]
+    assert arrays
+    for name in arrays:
+        for kind, value in wrong(entry, name, given[name]):
+            fresh = entries()[entry][1]
+            if (entry, name, kind) in NO_REFUSAL:
+                continue
+            with pytest.raises(ProblemError) as caught:
+                function(**(fresh | {name: value}))
+                pytest.fail(f"{entry}: {name} with {kind}")
+            assert caught.value.argument, (entry, name, kind)
+
+
+THEMES: tuple[ModuleType, ...] = (descent, distances, norms, perturbation)
+
+SHARED = {"Vector": binding.View, "Matrix": binding.Table, "Rows": binding.Rows, "Lent": binding.Lent}
+"""Structures of all themes, by their names in C++."""
+
+
+def structures() -> dict[str, type[ctypes.Structure]]:
+    found = dict(SHARED)
+    for theme in THEMES:
+        for name, value in vars(theme).items():
+            if inspect.isclass(value) and name.endswith("Structure") and name != "Structure":
+                found[name.removesuffix("Structure")] = value
+    return found
+
+
+@pytest.mark.parametrize("name", structures())
+def test_structures_are_the_same_in_both_languages(name: str) -> None:
+    kind = structures()[name]
+    fields = [field[0] for field in kind._fields_]
+    offsets = [getattr(kind, field).offset for field in fields]
+    assert library.layout(name, len(fields)) == [ctypes.sizeof(kind), *offsets]
+
+
+def test_steps_need_a_point_of_the_program_its_rows_and_numbers() -> None:
+    at, rule = program(), descent.SECOND_ORDER
+    other = descent.DescentPoint(np.zeros(N + 1), np.ones(N + 1))
+    with pytest.raises(ProblemError, match=f"point: expected {N} weights, got {N + 1}"):
+        descent.pair_steps(at, other, rule, 1e-3, 1, 1.0)
+    for broken in ("alpha", "v"):
+        start = point()
+        getattr(start, broken)[2] = np.nan
+        with pytest.raises(ProblemError, match="point: expected numbers, got NaN"):
+            descent.block_steps(at, start, 1e-3, 4, 0, 1, 1.0)
+    without = descent.PairProgram(**program_arguments() | {"K": np.empty((0, N))})
+    descent.choose_block(without, point(), 0, indices(0, 0))
+    with pytest.raises(ProblemError, match=f"K: expected a matrix with {N} rows, got 0"):
+        descent.pair_steps(without, point(), rule, 1e-3, 1, 1.0)
+    for arguments in ((3, 1e-3, 1, 1.0), (rule, np.nan, 1, 1.0)):
+        with pytest.raises(ProblemError):
+            descent.pair_steps(at, point(), *arguments)
+    for size, offset in ((1, 0), (4, N), (4, -1)):
+        with pytest.raises(ProblemError):
+            descent.block_steps(at, point(), 1e-3, size, offset, 1, 1.0)
+    with pytest.raises(ProblemError, match="indices from 0 to 0, got indices from 0 to 1"):
+        descent.PairProgram(**program_arguments() | {"groups": 0, "group": np.eye(1, N)[0].astype(int)})
+
+
+def test_memory_is_kept_for_the_next_call_and_is_large_enough() -> None:
+    small = binding.lending(3, 5)
+    assert small.end - small.next >= 8 * 8 + 2 * 64
+    assert binding.lending(1) is small
+    large = binding.lending(binding.KEPT_BYTES)
+    assert large.owner.size > 8 * binding.KEPT_BYTES
+    assert binding.lending(1) is small
+
+
+def test_a_large_matrix_is_searched_for_nan_once() -> None:
+    K = np.zeros((200, 200))
+    fixed = K.view()
+    fixed.setflags(write=False)
+    binding.lasting_numbers(fixed, "K")
+    K[0, 0] = np.nan  # which nobody may do; it shows that the entries are not read again
+    binding.lasting_numbers(fixed, "K")
+    with pytest.raises(ProblemError, match="K: expected numbers, got NaN"):
+        binding.lasting_numbers(K, "K")
+    del fixed
+    assert not [known for known in binding._SEARCHED.values() if known() is None]
+
+
+def test_the_variable_chooses_the_build() -> None:
+    code = "from indefinite_opt.core import library\nprint(library.build)"
+    for build in (library.GENERIC, str(library.path_of(library.GENERIC))):
+        assert fresh(code, environment={library.VARIABLE: build}) == f"{build}\n"
+    with pytest.raises(ParameterError, match="generic, avx2, or the path of a library, got 'fast'"):
+        library.chosen("fast")
+
+
+def test_without_a_library_the_error_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="was not built.*pip install"):
+        library.chosen("", tmp_path)
+    library.path_of(library.GENERIC, tmp_path).write_text("no library")
+    with pytest.raises(BuildError, match="cannot be loaded"):
+        library.chosen("", tmp_path)
+
+
+def test_functions_of_scipy_with_another_signature_are_refused() -> None:
+    """As those of a SciPy with 64-bit integers have."""
+    from scipy.linalg import cython_blas
+
+    expected = "void (char *, double)"
+    with pytest.raises(BuildError, match=r"cython_blas\.dsyrk: expected the signature void \(char"):
+        library.scipy_pointer(cython_blas, "dsyrk", expected)
+
+
+SIGNALLED = """
+import signal
+import numpy as np
+from indefinite_opt.core import descent, perturbation
+
+n = 400
+g = np.random.default_rng(0)
+A = g.standard_normal((n, n))
+K, y = A + A.T, np.resize([1.0, -1.0], n)
+program = descent.PairProgram(
+    K, np.diagonal(K).copy(), 1.0, y, np.zeros(n, np.int64), 1, np.zeros(n), np.full(n, 1.0)
+)
+
+def point():
+    return descent.DescentPoint(np.zeros(n), y.copy())
+
+def perturb(steps, work):
+    plan = perturbation.PerturbationPlan(10**9, 9, 0.0, 1.0, steps, work)
+    perturbation.perturb(program, point(), -np.ones(n), plan, np.array([1], np.uint64))
+
+calls = [
+    lambda *limits: descent.block_steps(program, point(), 0.0, 64, 0, *limits),
+    perturb,
+    lambda *limits: descent.pair_steps(program, point(), 0, 0.0, *limits),
+]
+came = 0
+for call in calls:
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4)
+    try:
+        for _ in range(10**6):
+            call(1000, 1e7)
+    except KeyboardInterrupt:
+        came += 1
+print(came)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="timers that send signals are Unix's")
+def test_signals_may_come_in_compiled_loops() -> None:
+    assert fresh(SIGNALLED) == "3\n"
