@@ -10,7 +10,6 @@ import ctypes
 import math
 import threading
 import weakref
-from collections.abc import Callable
 from ctypes import Structure, c_double, c_int64, c_void_p
 from typing import Any, TypeAlias
 
@@ -176,10 +175,9 @@ def lending(*counts: int) -> Lent:
     return lent
 
 
-def reference(kind: type[Structure]) -> Any:
-    """The type of an argument that is a structure by reference."""
+def reference(kind: type[Any]) -> Any:
+    """The type of an argument that is handed over by reference."""
     return ctypes.POINTER(kind)
 
 
-Call: TypeAlias = Callable[..., Any]
 NUMBER, WHOLE = c_double, c_int64

@@ -13,9 +13,7 @@ _STRIP = int(library.constant("STRIP"))
 
 _squares = library.function("distances_squares", Table, Table, Table, Lent)
 _magnitudes = library.function("distances_magnitudes", Table, Table, Table, Lent)
-_from_products = library.function(
-    "distances_from_products", Table, Table, View, View, Table, Lent
-)
+_from_products = library.function("distances_from_products", Table, Table, View, View, Table, Lent)
 
 
 def distances(X: Array, Z: Array, squared: bool) -> Array:

@@ -72,7 +72,7 @@ def function(name: str, *arguments: Any, returns: Any = None) -> Callable[..., A
     """
     found: Any = getattr(library, name)
     found.argtypes, found.restype = arguments, returns
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def constant(name: str) -> float:
@@ -91,7 +91,8 @@ def scipy_pointer(module: Any, name: str, signature: str) -> int:
     SciPy hands its functions over as capsules, whose names are their signatures. One built with
     64-bit integers is refused.
     """
-    get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    python = ctypes.pythonapi
+    get_name, get_pointer = python.PyCapsule_GetName, python.PyCapsule_GetPointer
     get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
     get_pointer.restype, get_pointer.argtypes = c_void_p, (ctypes.py_object, ctypes.c_char_p)
     capsule = module.__pyx_capi__[name]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import plain
 import pytest
 
-import plain
 from helpers.problems import gaussian, labels, symmetric
 from indefinite_opt.core import descent, distances, norms, perturbation
 
@@ -15,9 +15,7 @@ EPS = float(np.finfo(float).eps)
 def program(K: np.ndarray, y: np.ndarray, C: float) -> descent.PairProgram:
     n = y.size
     group, lower = np.zeros(n, np.int64), np.zeros(n)
-    return descent.PairProgram(
-        K, np.diagonal(K).copy(), 1.0, y, group, 1, lower, np.full(n, C)
-    )
+    return descent.PairProgram(K, np.diagonal(K).copy(), 1.0, y, group, 1, lower, np.full(n, C))
 
 
 @pytest.mark.parametrize("kind", ["indefinite", "positive"])

@@ -134,9 +134,7 @@ class ComputedBlocks:
         ):
             rule = loops.SECOND_ORDER
             return loops.pair_steps(program, point, rule, tolerance, most, work)
-        outcome, _, _ = loops.block_steps(
-            program, point, tolerance, MAX_INNER_BLOCK, 0, most, work
-        )
+        outcome, _, _ = loops.block_steps(program, point, tolerance, MAX_INNER_BLOCK, 0, most, work)
         return outcome
 
 

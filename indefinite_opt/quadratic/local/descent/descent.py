@@ -137,7 +137,7 @@ class Descent:
     ) -> None:
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
-        self.gram = gram = qp.gram
+        self.gram = qp.gram
         linear = np.full(qp.n, qp.linear)
         self.linear = linear if tilt is None else linear + tilt
         self._endless = bool(np.isinf(qp.lower).any() or np.isinf(qp.upper).any())
@@ -363,7 +363,9 @@ class Descent:
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         return outcome.state, outcome.violation
 
-    def whole_steps(self, rule: int, tolerance: float, steps: int, work: float) -> loops.StepOutcome:
+    def whole_steps(
+        self, rule: int, tolerance: float, steps: int, work: float
+    ) -> loops.StepOutcome:
         """Pair steps that select among all points; recorded ones are made one by one.
 
         These are the same steps, and they end where they would end together.

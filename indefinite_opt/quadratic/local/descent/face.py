@@ -34,7 +34,11 @@ class Face:
     """
 
     def __init__(
-        self, gram: Gram, program: loops.PairProgram, point: loops.DescentPoint, chosen: NDArray[np.bool_]
+        self,
+        gram: Gram,
+        program: loops.PairProgram,
+        point: loops.DescentPoint,
+        chosen: NDArray[np.bool_],
     ) -> None:
         box, self.h, self.v = program, program.h, point.v
         members = np.flatnonzero(chosen)

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from old_loops import _draw
 
 from indefinite_opt.foundation import EPS, Array, assign, compiled
-from old_loops import _draw
 
 Indices = NDArray[np.int64]
 
