@@ -160,7 +160,8 @@ class PairProgram:
             whole, vector(diagonal, "diagonal", n), self.h, self.min_curvature, signs,
             places(group, "group", n, self.groups + 1), self.groups, self.tied,
             vector(lower, "lower", n), vector(upper, "upper", n),
-            vector(_NO_PLACES, "members", dtype=INT64), table(_NO_MATRIX, "part"), vector(_NO_MASK, "known", dtype=BOOL),
+            vector(_NO_PLACES, "members", dtype=INT64), table(_NO_MATRIX, "part"),
+            vector(_NO_MASK, "known", dtype=BOOL),
         )  # fmt: skip
         lasting_numbers(K, "K")
         for name in ("diagonal", "y", "lower", "upper"):
