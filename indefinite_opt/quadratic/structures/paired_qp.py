@@ -62,11 +62,12 @@ class PairedQP(PairedBox, QP):
         """The program as pair steps take it; without rows of K where they are computed."""
         gram, n = self.gram, self.n
         rows = np.empty((0, n)) if gram.on_demand else gram.matrix
-        lower, upper = np.full(n, self.lower), np.full(n, self.upper)
+        signs, lower, upper = (
+            np.full(n, each, np.float64) for each in (self.signs, self.lower, self.upper)
+        )
         return loops.PairProgram(
-            rows, gram.diagonal, self.hessian, np.ascontiguousarray(self.signs), self.group,
-            self.totals.size, lower, upper,
-        )  # fmt: skip
+            rows, gram.diagonal, self.hessian, signs, self.group, self.totals.size, lower, upper
+        )
 
     @property
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:

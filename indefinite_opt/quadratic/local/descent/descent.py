@@ -138,7 +138,7 @@ class Descent:
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
         self.gram = qp.gram
-        linear = np.full(qp.n, qp.linear)
+        linear = np.full(qp.n, qp.linear, np.float64)
         self.linear = linear if tilt is None else linear + tilt
         self._endless = bool(np.isinf(qp.lower).any() or np.isinf(qp.upper).any())
         self.program = qp.pairs
