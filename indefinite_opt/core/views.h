@@ -64,6 +64,10 @@ struct Table {  // a matrix without gaps
         CHECK(0 <= i && i < count);
         return {data + i * columns, columns};
     }
+    Table part(Index first, Index last) const {  // rows first to last - 1
+        CHECK(0 <= first && first <= last && last <= count);
+        return {data + first * columns, last - first, columns};
+    }
     View<T> flat() const { return {data, count * columns}; }
     operator Table<const T>() const { return {data, count, columns}; }
 };
@@ -149,8 +153,16 @@ inline void multiply(ConstantMatrix A, Constants x, Vector out) {
     for (Index i = 0; i < A.count; ++i) out[i] = dot(A[i], x);
 }
 
-// out = Aᵀx.
+// out = Aᵀx, four rows of A at a time.
 inline void multiply_transposed(ConstantMatrix A, Constants x, Vector out) {
     fill(out, 0.0);
-    for (Index i = 0; i < A.count; ++i) add_multiple(out, x[i], A[i]);
+    const Index whole = A.count - A.count % 4;
+    for (Index i = 0; i < whole; i += 4) {
+        const Constants a = A[i], b = A[i + 1], c = A[i + 2], d = A[i + 3];
+        const double p = x[i], q = x[i + 1], r = x[i + 2], s = x[i + 3];
+#pragma omp simd
+        for (Index t = 0; t < out.size; ++t)
+            out[t] += (p * a[t] + q * b[t]) + (r * c[t] + s * d[t]);
+    }
+    for (Index i = whole; i < A.count; ++i) add_multiple(out, x[i], A[i]);
 }
