@@ -17,7 +17,7 @@ PACKAGE = "indefinite_opt"
 ROOT = Path(iopt.__file__).parent
 
 LAYERS = (
-    "foundation", "algebra", "quadratic", "problem", "modeling", "formulations", "solvers",
+    "foundation", "core", "algebra", "quadratic", "problem", "modeling", "formulations", "solvers",
     "figures", "workflow", "theory", "studies", "estimators", "command_line",
 )  # fmt: skip
 """In the order in which data flow."""
@@ -26,7 +26,7 @@ CLOSED = ("algebra", "quadratic")
 """Libraries of their own, which others reach through their `__init__` only."""
 
 HEAVY = (
-    "cvxpy", "numba", "sklearn", "pandas", "matplotlib", "highspy", "osqp", "scipy.optimize",
+    "cvxpy", "sklearn", "pandas", "matplotlib", "highspy", "osqp", "scipy.optimize",
     "scipy.sparse", "rich", "typer",
 )  # fmt: skip
 
