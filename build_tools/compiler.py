@@ -70,12 +70,17 @@ def wheel_platform() -> str:
     if given:
         return given
     machine = platform.machine()
-    if sys.platform == "linux":
+    if platform.system() == "Linux":
         libc = "manylinux_2_17" if platform.libc_ver()[0] == "glibc" else "musllinux_1_2"
         return f"{libc}_{machine}"
-    if sys.platform == "darwin":
+    if platform.system() == "Darwin":
         return f"macosx_11_0_{machine}"
     return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def uses_path() -> bool:
+    """Whether the compilers of this machine serve: not on Windows, nor for another platform."""
+    return platform.system() != "Windows" and os.environ.get("WHEEL_PLATFORM") not in TARGETS
 
 
 def command() -> list[str]:
@@ -83,10 +88,9 @@ def command() -> list[str]:
     given = shlex.split(os.environ.get("CC", ""), posix=os.name == "posix")
     if given:
         return [sys.executable if part == "python" else part for part in given]
-    if os.environ.get("WHEEL_PLATFORM") not in TARGETS and sys.platform != "win32":
-        for name in NAMES:
-            if shutil.which(name):
-                return [name]
+    for name in NAMES if uses_path() else ():
+        if shutil.which(name):
+            return [name]
     return [sys.executable, "-m", "ziglang", "cc"]
 
 
@@ -106,7 +110,7 @@ def is_clang(compiler: list[str]) -> bool:
 def tag(usual: str) -> str:
     """The platform in the name of a wheel: `usual` if its libraries need the libc of this Linux."""
     wanted = wheel_platform()
-    portable = sys.platform == "darwin" or (is_zig(command()) and wanted in TARGETS)
+    portable = platform.system() == "Darwin" or (is_zig(command()) and wanted in TARGETS)
     return wanted if portable or os.environ.get("WHEEL_PLATFORM") else usual
 
 
@@ -114,8 +118,8 @@ def failure(arguments: list[str], reason: str) -> str:
     """What an error says: the platform, what was tried, and the command."""
     given = os.environ.get("CC")
     tried = f"CC, which is {given!r}" if given else "gcc, clang and cc in PATH, then ziglang"
-    if not given and (sys.platform == "win32" or os.environ.get("WHEEL_PLATFORM") in TARGETS):
-        tried = "ziglang, which alone compiles for this platform"
+    if not given and not uses_path():
+        tried = "ziglang alone, which compiles for that platform"
     return (
         f"The loops were not compiled for {wheel_platform()}, on {platform.system()} with "
         f"{platform.machine()}: {reason}.\nTried: {tried}.\nThe command: {shlex.join(arguments)}"
