@@ -126,7 +126,7 @@ def failure(arguments: list[str], reason: str) -> str:
     )
 
 
-def compile_loops(compiler: list[str], flags: list[str], made: Path) -> None:
+def compile_library(compiler: list[str], flags: list[str], made: Path) -> None:
     """Make one library, which takes the place of an older one only when it is complete."""
     sources = sorted(path.name for path in (ROOT / CORE).glob("*.cpp"))
     flags = [*MEANING.split(), *flags, *os.environ.get("CFLAGS", "").split()]
@@ -164,7 +164,7 @@ def build(folder: Path) -> None:
     if wanted.endswith(("x86_64", "amd64")):
         builds = LEVELS["zig" if zig else "other"]
     for name, level in builds.items():
-        compile_loops(compiler, [*flags, *level], folder / f"{name}.core")
+        compile_library(compiler, [*flags, *level], folder / f"{name}.core")
 
 
 def build_checked(folder: Path) -> dict[str, str]:
@@ -176,7 +176,7 @@ def build_checked(folder: Path) -> dict[str, str]:
         flags, runtimes = ["-shared-libasan"], [f"libclang_rt.asan-{platform.machine()}.so"]
     else:
         flags, runtimes = [], ["libasan.so", "libubsan.so"]
-    compile_loops(compiler, [*CHECKED.split(), *flags], library)
+    compile_library(compiler, [*CHECKED.split(), *flags], library)
     # Without the runtime of C++ an exception in any other library would end the process.
     paths = [
         subprocess.run(

@@ -34,7 +34,7 @@ def show_versions() -> None:
         "Python": f"{platform.python_version()}, {platform.python_implementation()}",
         "platform": f"{platform.platform()}, {os.cpu_count()} cores",
         "BLAS": "; ".join(dict.fromkeys(map(_described, libraries()))) or "unknown",
-        **{name: version_of(name) for name in PACKAGES},
+        **{name: version_of(name).replace("0+not.", "not ") for name in PACKAGES},
     }
     print("\n".join(f"{name:<14}  {line}" for name, line in lines.items()))
 
