@@ -1,9 +1,9 @@
 """Convex programs against solvers of convex programs; run `python benchmarks/convex.py`.
 
-CPU seconds of one process, with imports and compilation before: the program from its arrays,
-`solve`, its certificate, and the text of that, against a peer alone on the same arrays. Quadratic
-programs are those of Maros and Mészáros in the folder that INDEFINITE_OPT_DATA names, linear ones
-those of netlib that they were made from, and some that are drawn here; the last one is the sparse
+CPU seconds of one process, with imports before: the program from its arrays, `solve`, its
+certificate, and the text of that, against a peer alone on the same arrays. Quadratic programs are
+those of Maros and Mészáros in the folder that INDEFINITE_OPT_DATA names, linear ones those of
+netlib that they were made from, and some that are drawn here; the last one is the sparse
 least-squares problem of qpsolvers. PIQP, ProxQP, DAQP and quadprog take part if they are installed.
 """
 
@@ -31,7 +31,7 @@ GROUPS = ((0, 100), (100, 300), (300, 600), (600, 1200))
 """Numbers of variables that are reported together."""
 
 WARM = ("HS21", "HS35", "QAFIRO", "QPCBOEI2", "QSCAGR7", "QSHARE2B", "DUAL4")
-"""Programs that load and compile what the others need."""
+"""Programs that import what the others need."""
 
 NONCONVEX = ("VALUES",)
 """Programs that are not convex, which count in no mean."""

@@ -160,7 +160,7 @@ def times(
     """Seconds of fits in turn, a row for each round."""
     with threadpool_limits(1):
         for estimator in estimators.values():
-            estimator.fit(X, y)  # compiles, and fills the caches
+            estimator.fit(X, y)  # imports, and fills the caches
         rounds = [[seconds(e, X, y, clock) for e in estimators.values()] for _ in range(repeats)]
     return np.array(rounds)
 

@@ -193,16 +193,9 @@ class Table:
         say(f"| {title} | {closed} | {share(slow)} | {ratios} | {cpu} | {still} |")
 
 
-def compile_loops() -> None:
-    """Call what is timed once on a small program of every kind."""
-    for settings in FAMILIES.values():
-        iopt.bound(program(f"{settings[0]}-1"), time_limit=5.0, gap=RELATIVE_GAP)
-
-
 def ratios(full: bool = False) -> dict[str, float]:
     """The ratio of each family to each peer, which is left out where it is not installed."""
     limit, each = (60.0, 10) if full else (10.0, 1)
-    compile_loops()
     table, found = Table(limit, Journal(None)), {}
     for family, settings in FAMILIES.items():
         chosen = settings if full else settings[:2]
@@ -226,7 +219,6 @@ def main() -> int:
     )
     parser.add_argument("--resume", type=Path, help="journal of JSON lines to go on from")
     options = parser.parse_args()
-    compile_loops()
     say(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start.")
     table = Table(options.seconds, Journal(options.resume), options.peers)
     columns = " | ".join(table.solvers)

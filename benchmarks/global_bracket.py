@@ -8,9 +8,9 @@ have a second table: the distance of LIBSVM, of one descent and of the default s
 optimum.
 
 Gaps are relative as everywhere in the package. Seconds include the local search, the bound and the
-check of its proof, but not the construction of the program or compilation. Beside ours stand, for
-one instance of each size, the brackets of Gurobi with the licence that it finds and of SCIP, where
-they are installed, with one thread and their own time limit; ours may use two threads.
+check of its proof, but not the construction of the program. Beside ours stand, for one instance of
+each size, the brackets of Gurobi with the licence that it finds and of SCIP, where they are
+installed, with one thread and their own time limit; ours may use two threads.
 
 `--resume FILE` keeps every finished instance as a line of JSON, and reads it from there next time.
 """
@@ -535,7 +535,7 @@ def main() -> None:
     say(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start.")
     known = sections()
     for name in ("boxqp-20-100-1", "rowqp-20-5-5-50-1", "clique-turan-6-3"):
-        measured(Case(name, 20), 2.0, 1e-12)  # compiles
+        measured(Case(name, 20), 2.0, 1e-12)  # imports
     for name in options.section:
         if name == "false":
             for what in ("programs", "kernels"):

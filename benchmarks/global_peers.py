@@ -323,7 +323,7 @@ def ratios(full: bool = False) -> dict[str, float]:
     """Races against SCIP and Gurobi, which are left out where they are not installed."""
     limit, n = (120.0, 60) if full else (10.0, 30)
     found: dict[str, float] = {}
-    iopt.bound(iopt.QuadraticProgram.read("boxqp-20-100-1"), time_limit=5.0)  # compiles
+    iopt.bound(iopt.QuadraticProgram.read("boxqp-20-100-1"), time_limit=5.0)  # imports
     for name in RACES["short"] + RACES["full"] * full:
         found |= race(name, iopt.QuadraticProgram.read(name), limit)
     for kernel in ("sigmoid", "epanechnikov"):

@@ -136,7 +136,7 @@ def measured(growths: Iterable[Growth], full: bool) -> dict[str, tuple[list[floa
     with threadpool_limits(1):
         for growth in growths:
             sizes = growth.sizes + growth.full * full
-            growth.prepare(sizes[0])()  # compiles
+            growth.prepare(sizes[0])()  # imports
             seconds = [cpu_seconds(growth.prepare(n)) for n in sizes]
             exponent, level = np.polyfit(np.log(np.divide(sizes, 1000.0)), np.log(seconds), 1)
             found[growth.name] = seconds, float(exponent), float(np.exp(level))

@@ -65,7 +65,7 @@ def ratios(full: bool) -> dict[str, float]:
 
     for kernel in PEERS:
         for cache in (1.0, None):
-            ours(*two_classes(1000), kernel, 1.0, cache)  # loads the compiled loops
+            ours(*two_classes(1000), kernel, 1.0, cache)  # imports
     found = {}
     for n, features, kernel, C, cache in instances(full):
         X, y = two_classes(n, features)

@@ -89,7 +89,7 @@ def measured(n: int, repeats: int) -> tuple[dict[str, float], dict[str, float]]:
     }
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     best: dict[str, float] = {}
-    by_compare(*two_classes(60), "smo")  # compiles
+    by_compare(*two_classes(60), "smo")  # imports
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(repeats):

@@ -179,7 +179,7 @@ def main() -> None:
         columns += f" | {peer} | s"
     head(f"Proved within {options.seconds:g} s", columns)
     with threadpool_limits(THREADS):
-        iopt.bound(iopt.QuadraticProgram.read("boxqp-20-100-1"), time_limit=10.0)  # compiles
+        iopt.bound(iopt.QuadraticProgram.read("boxqp-20-100-1"), time_limit=10.0)  # imports
         for row in (each for each in rows() if options.only in each.kind):
             line = [row.kind, row.size, *cells(row, journal, options.seconds)]
             for peer in PEERS:

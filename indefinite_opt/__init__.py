@@ -43,7 +43,15 @@ from indefinite_opt.formulations import (
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status
-from indefinite_opt.workflow import available_solvers, bound, load, solve, solve_path, solve_qp
+from indefinite_opt.workflow import (
+    available_solvers,
+    bound,
+    load,
+    show_versions,
+    solve,
+    solve_path,
+    solve_qp,
+)
 from indefinite_opt.workflow.certificates import verify
 
 if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
@@ -127,6 +135,7 @@ __all__ = [
     "kernels",
     "load",
     "reference_library",
+    "show_versions",
     "solve",
     "solve_path",
     "solve_qp",

@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 os.environ["COLUMNS"] = "100"  # pytest-xdist gives its processes another width
 
-# No deadline: the first example pays for loading compiled code.
+# No deadline: the first example pays for imports.
 settings.register_profile(
     "default",
     deadline=None,

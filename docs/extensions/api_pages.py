@@ -52,6 +52,7 @@ FOLDERS = {
     "studies.baselines": "Baselines",
     "": "Data, kernels and other modules",
     "errors": "Errors",
+    "workflow.versions": "Data, kernels and other modules",
 }
 """Titles of the groups at the top level, by the folders in which their names are defined."""
 

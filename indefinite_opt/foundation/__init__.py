@@ -27,6 +27,7 @@ from indefinite_opt.foundation.arrays import (
     label_vector,
     labelled,
     power_near,
+    read_only,
     real_array,
     refuse_mask,
     rounding_of,
@@ -50,10 +51,11 @@ from indefinite_opt.foundation.limits import (
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     afford,
+    clock,
     limited,
     seconds_left,
 )
-from indefinite_opt.foundation.loops import assign, clock, compiled, larger, read_only, smaller
+from indefinite_opt.foundation.loops import assign, compiled, larger, smaller
 from indefinite_opt.foundation.naming import (
     as_instance,
     discover,
@@ -63,5 +65,11 @@ from indefinite_opt.foundation.naming import (
     split_calls,
 )
 from indefinite_opt.foundation.notebooks import html_card
-from indefinite_opt.foundation.threads import interrupts_held, one_thread, pool, thread_count
+from indefinite_opt.foundation.threads import (
+    interrupts_held,
+    libraries,
+    one_thread,
+    pool,
+    thread_count,
+)
 from indefinite_opt.foundation.version import version_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,8 @@ LEAST = 5e-324
 
 Array = NDArray[np.float64]
 """Real numbers in double precision, of any shape."""
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
 
 Values = dict[str, Array]
 """Arrays by the names of declared variables or constraints."""
@@ -107,6 +109,18 @@ def is_frozen(array: Any) -> bool:
             return False
         array = array.base
     return array is None
+
+
+def read_only(array: _Array) -> _Array:
+    """A view that cannot be written to.
+
+    >>> kept = np.zeros(2)
+    >>> read_only(kept).flags.writeable, kept.flags.writeable
+    (False, True)
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def frozen(value: Any, dtype: Any = None) -> Any:

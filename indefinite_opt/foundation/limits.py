@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from indefinite_opt.foundation.loops import clock
 from indefinite_opt.foundation.threads import one_thread
 
 T = TypeVar("T")
+
+clock = time.perf_counter
 
 LONG = 500
 """Order of a matrix from which O(n³) work takes some hundredths of a second: long enough for a look

@@ -7,14 +7,11 @@ import logging
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from time import perf_counter as clock
-from typing import Any, TypeVar
+from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["assign", "clock", "compiled", "larger", "read_only", "smaller"]
-
-_Array = TypeVar("_Array", bound=NDArray[Any])
+__all__ = ["assign", "compiled", "larger", "smaller"]
 
 _LOGGER = logging.getLogger("indefinite_opt")
 
@@ -41,13 +38,6 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         return dispatcher
 
     return compile_later
-
-
-def read_only(array: _Array) -> _Array:
-    """A view that cannot be written to; loops are compiled for such, whatever callers hand over."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def larger(a: float, b: float) -> float:

@@ -49,7 +49,7 @@ def libraries() -> list[Any]:
 
     Some solvers bring one that never has more than one, which says nothing about the others.
     """
-    # Only loaded libraries are found, and compiled loops use that of scipy.
+    # Only loaded libraries are found, and the loops use that of scipy.
     import scipy.linalg.cython_lapack  # noqa: F401
     from threadpoolctl import ThreadpoolController
 

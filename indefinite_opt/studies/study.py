@@ -31,7 +31,6 @@ from indefinite_opt.foundation import (
     short,
     version_of,
 )
-from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of, own_code_of
 from indefinite_opt.studies.data import Data, Source
@@ -41,7 +40,7 @@ from indefinite_opt.studies.own_code import code_of
 from indefinite_opt.studies.progress import Progress, advancing, wants_bar
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
 from indefinite_opt.studies.store import Row, Store
-from indefinite_opt.workflow import LOGGER, shown, solve
+from indefinite_opt.workflow import LOGGER, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -292,7 +291,7 @@ def _outcomes(
     cells: Sequence[Any], n_jobs: int | None, cluster: Any
 ) -> Generator[tuple[str, list[Row]], None, None]:
     """The keys and rows of cells, in the order in which they are finished."""
-    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+    from joblib import Parallel, delayed, parallel_config
 
     with ExitStack() as stack:
         stack.callback(forget_problems)
@@ -300,8 +299,6 @@ def _outcomes(
             client = stack.enter_context(connected(cluster))
             stack.enter_context(parallel_config("dask", client=client))
             n_jobs = None  # as many as the cluster has threads
-        if cells and effective_n_jobs(n_jobs) > 1:
-            _compile_loops()
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         yield from stack.enter_context(closing(parallel(delayed(_finished)(c) for c in cells)))
 
@@ -313,12 +310,6 @@ def _finished(cell: Any) -> tuple[str, list[Row]]:
         rows = cell.rows()
     spent = (clock() - began) / max(1, len(rows))
     return cell.key, [{**row, "cell_seconds": spent} for row in rows]
-
-
-def _compile_loops() -> None:
-    """One tiny solve, after which the processes of workers find compiled loops on the disk."""
-    problem = KernelProblem(np.ones((4, 4)) - np.eye(4), [-1, -1, 1, 1])
-    solve(problem, "SVMDual")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

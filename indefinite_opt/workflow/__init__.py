@@ -1,9 +1,9 @@
 """The functions of the public interface, and what they return.
 
-`solve` returns a `Result`, `solve_path` a `Path` of them, `bound` returns a `Bracket`, and
-`available_solvers` lists the solvers of a formulation. With more than two classes a
-`PairwiseResult` and a `PairwiseBracket` hold those of all pairs. `certificates` holds `verify`,
-which certifies any point.
+`solve` returns a `Result`, `solve_path` a `Path` of them, and `bound` a `Bracket`.
+`available_solvers` lists the solvers of a formulation, and `show_versions` prints the versions on
+which results depend. With more than two classes a `PairwiseResult` and a `PairwiseBracket` hold
+those of all pairs. `certificates` holds `verify`, which certifies any point.
 """
 
 from indefinite_opt.workflow.arguments import available_solvers
@@ -17,3 +17,4 @@ from indefinite_opt.workflow.progress import LOGGER, shown
 from indefinite_opt.workflow.result import Result, kernel_values
 from indefinite_opt.workflow.solving import Options, solve, solve_qp
 from indefinite_opt.workflow.tables import WIDTH, aligned, html_cells, html_table
+from indefinite_opt.workflow.versions import show_versions

@@ -14,7 +14,7 @@ from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.studies import Data
 from reproduction.atlas import page
 from reproduction.atlas.pairs import Pair, find, pairs
-from reproduction.atlas.protocol import FULL, QUICK, QUICK_PAIRS, Row, compile_loops, run
+from reproduction.atlas.protocol import FULL, QUICK, QUICK_PAIRS, Row, run
 from reproduction.atlas.table import CELLS, NOTE, read, write
 
 PAGE, MANUSCRIPT = Path("docs/reproduction/atlas.md"), Path("paper/atlas.md")
@@ -78,7 +78,6 @@ def execute(given: argparse.Namespace) -> None:
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
     given.store.mkdir(parents=True, exist_ok=True)
-    compile_loops()
     began = time.perf_counter()
     with Console(stderr=True).status("") as shown:
 

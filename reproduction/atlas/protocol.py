@@ -255,14 +255,6 @@ def run(
     return found
 
 
-def compile_loops() -> None:
-    """Prove a small program: loops are compiled and stored before the seconds of proofs count."""
-    half = np.random.default_rng(0).standard_normal((30, 30))
-    problem = iopt.KernelProblem(half + half.T, np.resize([1, -1], 30))
-    for name in NONCONVEX:
-        solve(problem, name, prove=5.0)
-
-
 def _parts(part: str, outcome: ComputationOutcome) -> list[Row]:
     return [{**row, "part": part, "pair": row["setting"].split(", C=")[0]} for row in outcome.rows]
 

@@ -280,14 +280,14 @@ def test_ctrl_c_reaches_the_threads(
 
 @pytest.mark.parametrize("row", [[], [[1.0, 1.0]]], ids=["a box", "a row"])
 def test_ctrl_c_before_there_is_a_point(row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As while loops are compiled: there is nothing to keep, and nobody else's error to raise."""
+    """There is nothing to keep, and nobody else's error to raise."""
 
-    def compiling(*_: Any, **__: Any) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     qp = iopt.QuadraticProgram(-np.eye(2), G=row, h=[1.0] * len(row), lb=0.0, ub=1.0)
     for place in ("pair_search.Descent", "row_search.ActiveSetDescent"):
-        monkeypatch.setattr(f"indefinite_opt.quadratic.local.search.{place}", compiling)
+        monkeypatch.setattr(f"indefinite_opt.quadratic.local.search.{place}", interrupted)
     with pytest.raises(KeyboardInterrupt):
         iopt.solve(qp)
     result = iopt.solve(qp, solver="global")  # which knows a feasible point without a descent

@@ -14,8 +14,6 @@ data = iopt.datasets.load("checkerboard(n=100, cells=2)")
 problem = iopt.KernelProblem.from_data(data.X, data.y, "epanechnikov(gamma=2)", scaling="minmax")
 methods = ["newton", "accelerated-gradient", "accpm", "projected-gradient"]
 robust = iopt.LussDual(C=1.0, rho=0.1)
-for method in methods:  # loops are compiled now, and not while the clock runs
-    iopt.solve(problem, robust, solver=method, max_iter=3)
 results = {
     name: iopt.solve(problem, robust, solver=name, max_iter=300, time_limit=5) for name in methods
 }

@@ -9,7 +9,6 @@ branch and bound proves which end is the best.
 import indefinite_opt as iopt
 
 qp = iopt.QuadraticProgram.read("boxqp-50-40-1")
-iopt.bound(qp)  # Loops are compiled where they are first used: not within the limit of the proof.
 descents = "multistart(starts=1000, perturbations=0, budget=inf)"
 figure = iopt.solve(qp, solver=descents, seed=0, prove=20).plot()
 
