@@ -57,6 +57,16 @@ class Lent(Structure):
     owner: NDArray[np.uint8]
 
 
+class Held:
+    """A structure of arrays, which it keeps alive; a copy or pickle of it is made anew of them."""
+
+    arrays: tuple[Any, ...]
+    """The arguments of the constructor."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.arrays
+
+
 def refusal(name: str, expected: str, array: Any) -> ProblemError:
     """The error for an array that a loop would misread."""
     if not isinstance(array, np.ndarray):
@@ -138,6 +148,21 @@ def lasting_numbers(array: Array, name: str) -> None:
     numbers(array, name)
     if array.size >= REMEMBERED_ENTRIES and not array.flags.writeable:
         _SEARCHED[key] = weakref.ref(array, lambda _: _SEARCHED.pop(key, None))
+
+
+def number(value: float, name: str, least: float = -math.inf) -> float:
+    """A number; `ProblemError` if it is NaN or below `least`."""
+    if not value >= least:
+        expected = "a number" if least == -math.inf else f"a number of at least {least:g}"
+        raise ProblemError(name, expected, shown(value))
+    return value
+
+
+def positive(value: float, name: str) -> float:
+    """A positive number; `ProblemError` otherwise."""
+    if not value > 0.0:
+        raise ProblemError(name, "a positive number", shown(value))
+    return value
 
 
 def places(array: Indices, name: str, below: int, least: int = 0) -> None:
