@@ -163,6 +163,8 @@ class Conditions:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
         gap = max(value - bound.value, 0.0)
         gap = gap * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
+        if np.isnan(gap):  # as in a forged proof, where nothing may be cut off
+            return box
         members, reduced = scaled.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d increases by 2, and the bound by 2|reduced|.
