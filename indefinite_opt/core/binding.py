@@ -1,7 +1,8 @@
 """How arrays reach the compiled loops: checked views of them, and memory that is lent.
 
-C++ believes what it is told. So every array passes one of the functions here, which refuse another
-type, dimension, size or layout, and NaN, by the name of the argument.
+C++ does not check what it gets. So every array passes one of the functions here, which refuse
+another type, dimension, size or layout, and NaN, by the name of the argument. A view does not keep
+its array alive: whoever makes one holds the array until the call has ended.
 """
 
 from __future__ import annotations
@@ -54,6 +55,16 @@ class Lent(Structure):
 
     _fields_ = [("next", c_void_p), ("end", c_void_p)]
     owner: NDArray[np.uint8]
+
+
+class Held:
+    """A structure of arrays, which it keeps alive; a copy or pickle of it is made anew of them."""
+
+    arrays: tuple[Any, ...]
+    """The arguments of the constructor."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.arrays
 
 
 def refusal(name: str, expected: str, array: Any) -> ProblemError:
@@ -131,7 +142,7 @@ _SEARCHED: dict[int, weakref.ref[Array]] = {}
 
 
 def lasting_numbers(array: Array, name: str) -> None:
-    """As `numbers`, once for a large matrix that nobody may change."""
+    """As `numbers`, once for a large matrix that is read-only."""
     key = id(array)
     known = _SEARCHED.get(key)
     if known is not None and known() is array:
@@ -141,14 +152,32 @@ def lasting_numbers(array: Array, name: str) -> None:
         _SEARCHED[key] = weakref.ref(array, lambda _: _SEARCHED.pop(key, None))
 
 
-def places(
-    array: Indices, name: str, size: int | None, below: int, least: int = 0
-) -> View:  # fmt: skip
-    """A vector of indices, none of which is less than `least`, or `below` or more."""
-    view = vector(array, name, size, INT64)
+def number(value: float, name: str, least: float = -math.inf) -> float:
+    """A number; `ProblemError` if it is NaN or below `least`."""
+    if not value >= least:
+        expected = "a number" if least == -math.inf else f"a number of at least {least:g}"
+        raise ProblemError(name, expected, shown(value))
+    return value
+
+
+def positive(value: float, name: str) -> float:
+    """A positive number; `ProblemError` otherwise."""
+    if not value > 0.0:
+        raise ProblemError(name, "a positive number", shown(value))
+    return value
+
+
+def within(array: Indices, name: str, below: int, least: int = 0) -> None:
+    """Raise `ProblemError` if an index is not from `least` to below `below`."""
     if array.size and not (least <= array.min() and array.max() < below):
         expected = f"indices from {least} to {below - 1}"
         raise ProblemError(name, expected, f"indices from {array.min()} to {array.max()}")
+
+
+def places(array: Indices, name: str, size: int | None, below: int, least: int = 0) -> View:
+    """A vector of indices from `least` to below `below`."""
+    view = vector(array, name, size, INT64)
+    within(array, name, below, least)
     return view
 
 

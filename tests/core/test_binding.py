@@ -17,11 +17,14 @@ from helpers.problems import gaussian
 from helpers.processes import fresh
 from indefinite_opt.core import (
     binding,
+    conditions,
     descent,
     distances,
     library,
     norms,
     perturbation,
+    rank_one,
+    relaxation,
 )
 from indefinite_opt.errors import BuildError, ParameterError, ProblemError
 
@@ -158,7 +161,9 @@ def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
             assert caught.value.argument, (entry, name, kind)
 
 
-THEMES: tuple[ModuleType, ...] = (descent, distances, norms, perturbation)
+THEMES: tuple[ModuleType, ...] = (
+    conditions, descent, distances, norms, perturbation, rank_one, relaxation,
+)  # fmt: skip
 
 SHARED = {
     "Vector": binding.View,
@@ -173,7 +178,8 @@ def structures() -> dict[str, type[ctypes.Structure]]:
     found = dict(SHARED)
     for theme in THEMES:
         for name, value in vars(theme).items():
-            if inspect.isclass(value) and name.endswith("Structure") and name != "Structure":
+            is_structure = inspect.isclass(value) and issubclass(value, ctypes.Structure)
+            if is_structure and value.__module__ == theme.__name__:
                 found[name.removesuffix("Structure")] = value
     return found
 

@@ -11,17 +11,17 @@ import pytest
 
 from indefinite_opt.core import descent as descent_loops
 from indefinite_opt.core import perturbation as perturbation_loops
-from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
-from indefinite_opt.quadratic.bracket import _relaxation_loops as relaxation_loops
+from indefinite_opt.core import rank_one
+from indefinite_opt.core import relaxation as relaxation_loops
 
-__all__ = ["descent_loops", "perturbation_loops", "rank_one_update", "relaxation_loops"]
+__all__ = ["descent_loops", "perturbation_loops", "rank_one", "relaxation_loops"]
 
 # `descent_loops`, `perturbation_loops`: the compiled loops of the descent and the search. They keep
 # v, the weights and the decrease of F up to date by different sums, and a whole run computes these
 # afresh before an error could show.
 # `relaxation_loops`: the violated triangle inequalities and the partial products of the relaxation,
 # whose errors would only make bounds weaker, which no test of a bound can see.
-# `rank_one_update`: the roots of the secular equation, to a few units in the last place; in the
+# `rank_one`: the roots of the secular equation, to a few units in the last place; in the
 # eigenvalues that are public they are mixed with the rounding of everything else.
 
 

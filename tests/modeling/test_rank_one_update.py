@@ -9,22 +9,11 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from helpers.internals import rank_one_update as secular
+from helpers.internals import rank_one
 
 Array = NDArray[np.float64]
 
 DIGITS = 60
-
-
-def roots(d: Array, s: Array) -> tuple[Array, Array, Array, Array]:
-    """λ, λ - d, g'(λ) and 1/(d_k - λ_j) in column j, root by root."""
-    r = d.size
-    t, inverse, found = np.empty(r), np.empty((r, r)), np.empty((r, 3))
-    for j in range(r):
-        found[j] = secular.solve_root(d, s, j, t)
-        inverse[:, j] = t
-    values, distances, slopes = found.T
-    return values, distances, slopes, inverse
 
 
 def exact_distances(d: Array, s: Array, j: int) -> list[Decimal]:
@@ -60,7 +49,7 @@ def check(d: Array, s: Array) -> None:
     One rounding in every term of g moves the root by eps · (1 + Σ|terms|)/g', whatever the method;
     this may be more than a rounding of its distance from the nearest pole.
     """
-    values, distances, slopes, inverse = roots(d, s)
+    values, distances, slopes, inverse = rank_one.solve_roots(d, s)
     for array in (values, distances, slopes, inverse):
         assert np.all(np.isfinite(array))
     eps = Decimal(np.finfo(float).eps.item())
@@ -75,7 +64,7 @@ def check(d: Array, s: Array) -> None:
             assert abs(Decimal(float(distances[j])) + exact[j]) <= 10 * (moved - eps * exact[j])
             assert abs(Decimal(float(slopes[j])) / slope - 1) <= 2 * accuracy
             for k, x in enumerate(exact):
-                assert abs(Decimal(float(inverse[k, j])) * x - 1) <= accuracy
+                assert abs(Decimal(float(inverse[j, k])) * x - 1) <= accuracy
             pole = Decimal(float(d[j]))
             size = max(abs(pole), abs(pole - exact[j]))
             assert abs(Decimal(float(values[j])) - pole + exact[j]) <= 10 * (moved + eps * size)
@@ -133,14 +122,14 @@ def test_every_distance_has_all_its_digits(kind: str, spread: str) -> None:
     ],
 )  # fmt: skip
 def test_closed_forms(d: list[float], s: list[float], expected: list[float]) -> None:
-    distances = roots(np.array(d), np.array(s))[1]
+    distances = rank_one.solve_roots(np.array(d), np.array(s)).distances
     assert_allclose(distances, expected, rtol=1e-14)
 
 
 def test_weights_of_poles_add_up_and_small_ones_stay() -> None:
     u = np.array([3.0, 4.0, 1e-20, 2.0])
-    pole_of = np.array([0, 0, 1, 2])
-    gathered, active, total = secular.gather_weights(u, np.array([-1.0, 0.0, 1.0]), pole_of, 0.5)
+    poles = rank_one.Poles(np.array([-1.0, 0.0, 1.0]), np.array([0, 0, 1, 2]))
+    gathered, active, total = rank_one.gather_weights(u, poles, 0.5)
     assert active.tolist() == [0, 2]
     assert total == pytest.approx(14.5)
     assert_allclose(gathered, [12.5, 5e-41, 2.0])

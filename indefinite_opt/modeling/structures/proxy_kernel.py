@@ -5,7 +5,7 @@ For weights z = y∘α the worst kernel, at the penalty ρ of its squared distan
     K* = argmin over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖² = M₊,  M = K₀ + zzᵀ/(4ρ)
 
 (Luss & d'Aspremont 2007, (4)). M is a rank-one update of K₀, so that one eigendecomposition of K₀
-gives the minimum and its gradient at every z in O(n²); see `_rank_one_update`.
+gives the minimum and its gradient at every z in O(n²); see `core.rank_one`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import rank_one
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
@@ -51,12 +52,12 @@ class ProxyOracle:
 
     def __init__(self, spectrum: Spectrum) -> None:
         self.spectrum = spectrum
-        self._poles = spectrum.distinct
+        self._poles = rank_one.Poles(*spectrum.distinct)
 
     @property
     def root_terms(self) -> int:
         """Most terms in the sums of all roots that a call computes."""
-        poles = self._poles[0]
+        poles, _ = self.spectrum.distinct
         negative = int(np.sum(poles < 0.0))
         return min(negative, poles.size - negative + 1) * poles.size
 
@@ -77,10 +78,7 @@ class ProxyOracle:
         becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
         vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖².
         """
-        from indefinite_opt.modeling.structures._rank_one_update import positive_part
-
-        change, q = positive_part(u, *self._poles, 0.25 / rho, smoothing)
-        return change, q
+        return rank_one.positive_part(u, self._poles, 0.25 / rho, smoothing)
 
     def outside(self, q: Array) -> Array:
         """Vq."""
@@ -89,12 +87,10 @@ class ProxyOracle:
 
     def eigen(self, z: Array, rho: float) -> ProxyEigen:
         """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
-        from indefinite_opt.modeling.structures._rank_one_update import gather_weights, solve_roots
-
         u, sigma = self.coordinates(z), 0.25 / rho
-        poles = self._poles[0]
-        weights, active, _ = gather_weights(u, *self._poles, sigma)
-        values, slopes, inverse = solve_roots(poles[active], weights[active])
+        poles, _ = self.spectrum.distinct
+        weights, active, _ = rank_one.gather_weights(u, self._poles, sigma)
+        values, _, slopes, inverse = rank_one.solve_roots(poles[active], weights[active])
         norms = np.sqrt(slopes / sigma)
         inverse /= norms[:, None]
         moving, staying, stayed = self._split(u, active)
@@ -109,7 +105,7 @@ class ProxyOracle:
     def _split(self, u: Array, active: NDArray[np.intp]) -> tuple[Array, Array, Array]:
         """One combination Σ u_kv_k per active pole; the other eigenvectors of K₀; their poles."""
         V = self.spectrum.vectors
-        poles, pole_of = self._poles
+        poles, pole_of = self.spectrum.distinct
         starts = np.searchsorted(pole_of, np.arange(poles.size + 1))
         single = np.diff(starts) == 1
         place = np.full(poles.size, -1)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, Array, cached_property, read_only
+from indefinite_opt.core import conditions as loops
+from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.bracket.scaled_box import (
     TINY,
     Bound,
@@ -118,12 +119,10 @@ class Conditions:
         return bool(np.any(np.count_nonzero(self.whole.rows, axis=0) > 1))
 
     @cached_property
-    def _rows(self) -> tuple[Array, Array]:
-        """The rows and their right-hand sides in the form that loops are compiled for."""
-        rows, rhs = (
-            np.ascontiguousarray(part, float) for part in (self.whole.rows, self.whole.rhs)
-        )
-        return read_only(rows), read_only(rhs)
+    def _equations(self) -> loops.Equations:
+        """The rows and their right-hand sides for compiled loops."""
+        rows, rhs = self.whole.rows, self.whole.rhs
+        return loops.Equations(np.ascontiguousarray(rows, float), np.ascontiguousarray(rhs, float))
 
     def start(self) -> Box:
         """The whole box."""
@@ -164,6 +163,8 @@ class Conditions:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
         gap = max(value - bound.value, 0.0)
         gap = gap * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
+        if np.isnan(gap):  # as in a forged proof, where nothing may be cut off
+            return box
         members, reduced = scaled.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d increases by 2, and the bound by 2|reduced|.
@@ -223,12 +224,10 @@ class Conditions:
 
     def on_lines(self, box: Box) -> Box | None:
         """Reduce each interval to the values that every equality constraint allows."""
-        from indefinite_opt.quadratic.bracket import _condition_loops as loops
-
         if not self.whole.rows.size:
             return box
-        low, high = box.lower.copy(), box.upper.copy()
-        loops.cut_by_rows(*self._rows, box.lower, box.upper, OUTWARD_SHARE, TINY, low, high)
+        equations = self._equations
+        low, high = loops.cut_by_rows(equations, box.lower, box.upper, OUTWARD_SHARE, TINY)
         return None if (low > high).any() else Box(low, high, box.binary, box.free)
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.core import relaxation as loops
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.quadratic.bracket.minorant import (
     NO_PENTAGONS,
     NO_TRIANGLES,
@@ -68,7 +68,8 @@ MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
 
 
-class RelaxedModel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RelaxedModel:
     """The data of the method, which do not change while it iterates."""
 
     cost: Array
@@ -83,6 +84,11 @@ class RelaxedModel(NamedTuple):
     """The ratio of primal to dual residual to aim at."""
     norm: float
     """Norm of the cost before it was scaled to 1."""
+
+    @cached_property
+    def held(self) -> loops.Model:
+        """The same for compiled loops."""
+        return loops.Model(self.cost, self.lines, self.binary, self.omega, self.balance)
 
     @classmethod
     def of(
@@ -109,13 +115,14 @@ class RelaxedModel(NamedTuple):
         return cls(cost / norm, lines, binary, omega, balance, norm)
 
 
-class Iterate(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Iterate:
     """The variables, changed in place: V + cut is Z minus the multipliers of Z ≥ 0."""
 
     pairs: Array
     ends: Array
     squares: Array
-    """(m(m-1)/2, 4), (m, 2), (m, 3); V in the parts of `_relaxation_loops`."""
+    """(m(m-1)/2, 4), (m, 2), (m, 3); V in the parts of `core.relaxation`."""
     corner: Array
     """V of the coordinate 1·1, (1,)."""
     cut: Array
@@ -128,6 +135,18 @@ class Iterate(NamedTuple):
     """(1,), σ."""
     U: Array
     """(m + 1, m + 1)."""
+
+    @cached_property
+    def held(self) -> loops.Iterate:
+        """The same for compiled loops."""
+        triangles, pentagons = (
+            loops.Inequalities(each.multipliers, *products)
+            for each, products in zip(self.inequalities, self.products, strict=True)
+        )
+        return loops.Iterate(
+            self.pairs, self.ends, self.squares, self.corner, self.cut, (triangles, pentagons),
+            self.penalty, self.U,
+        )  # fmt: skip
 
     @classmethod
     def of_whole(cls, m: int, penalty: float) -> Iterate:
@@ -147,7 +166,8 @@ class Iterate(NamedTuple):
     def copy(self) -> Iterate:
         """The same with arrays of its own, but for the products, which do not change."""
         triangles, pentagons = self.inequalities
-        return self._replace(
+        return replace(
+            self,
             pairs=self.pairs.copy(),
             ends=self.ends.copy(),
             squares=self.squares.copy(),
@@ -164,7 +184,7 @@ class Iterate(NamedTuple):
         self.cut[:] = 0.0
         products[0].add(self.cut, triangles.multipliers)
         products[1].add(self.cut, pentagons.multipliers)
-        return self._replace(inequalities=(triangles, pentagons), products=products)
+        return replace(self, inequalities=(triangles, pentagons), products=products)
 
     def inherited(self, before: ScaledBox, after: ScaledBox, omega: float) -> Iterate:
         """The parts of the remaining variables, with the multipliers of the others folded in."""
@@ -175,14 +195,15 @@ class Iterate(NamedTuple):
         pairs = self.pairs[left[i] & left[j]]
         gone = np.flatnonzero(~left)
         high = after.center[before.members[gone]] > before.center[before.members[gone]]
-        part = self._replace(
+        part = replace(
+            self,
             pairs=pairs,
             ends=self.ends[kept] - self._folded(kept, gone, high) / omega,
             squares=self.squares[kept],
             corner=self.corner.copy(),
             cut=np.empty_like(pairs),
             penalty=self.penalty.copy(),
-            U=np.empty((after.m + 1, after.m + 1)),
+            U=np.zeros((after.m + 1, after.m + 1)),
         )
         triangles, pentagons = self.inequalities
         return part.holding(triangles.among(left), pentagons.among(left))
@@ -265,7 +286,7 @@ class Relaxation:
 
         Multipliers of products with variables that are now fixed go to the other factors.
         """
-        omega, balance, norm = self.model[-3:]
+        omega, balance, norm = self.model.omega, self.model.balance, self.model.norm
         return replace(
             self,
             scaled=scaled,
@@ -296,14 +317,12 @@ class Relaxation:
 
     def run(self, iterations: int, stop: Callable[[], bool] | None = None) -> None:
         """Do some iterations; those of large problems end early if `stop` returns True."""
-        from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
-
-        model, iterate = self.model, self.iterate
+        model, iterate = self.model.held, self.iterate.held
         change = 1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age)
         if self.scaled.m < MIN_PARTIAL_ORDER:
             loops.advance(model, iterate, change, iterations)
         else:
-            G, residuals = np.empty_like(iterate.U), np.zeros(2)
+            G, residuals = np.empty_like(self.iterate.U), np.zeros(2)
             for k in range(iterations):
                 if stop is not None and stop():
                     iterations = k
@@ -397,8 +416,6 @@ class Relaxation:
 
     def add_triangles(self, most: int, least: float) -> int:
         """Keep active triangle inequalities, add violated ones; returns how many are violated."""
-        from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
-
         now, m = self.iterate, self.scaled.m
         if m > MAX_TRIANGLE_ORDER:
             return 0
@@ -414,8 +431,6 @@ class Relaxation:
         A triangle inequality says that two of the literals p, 1 - q and 1 - r are equal: all three
         are so nowhere else than where all are 0 or all are 1, and it is an equation elsewhere.
         """
-        from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
-
         now, m = self.iterate, self.scaled.m
         triangles, pentagons = now.inequalities
         if m > MAX_TRIANGLE_ORDER or not triangles.multipliers.size:
