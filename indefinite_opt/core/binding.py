@@ -123,17 +123,18 @@ def matrix(array: Array, name: str) -> Rows:
     return Rows(array.__array_interface__["data"][0], *array.shape, array.strides[0] // 8)
 
 
-def numbers(array: Array, name: str) -> None:
-    """Raise `ProblemError` if an entry is NaN; infinite ones are numbers.
-
-    A sum of squares is NaN if one of the terms is, and is faster than a look at each.
-    """
+@np.errstate(over="ignore", invalid="ignore")
+def has_nan(array: Array) -> bool:
+    """Whether an entry is NaN: a sum of squares then is, and is faster than a look at each."""
     if array.flags.c_contiguous:
         flat = array.reshape(-1)
-        total = np.dot(flat, flat)
-    else:
-        total = np.einsum("ij,ij->", array, array)
-    if math.isnan(total):
+        return math.isnan(np.dot(flat, flat))
+    return math.isnan(np.einsum("ij,ij->", array, array))
+
+
+def numbers(array: Array, name: str) -> None:
+    """Raise `ProblemError` if an entry is NaN; infinite ones are numbers."""
+    if has_nan(array):
         raise ProblemError(name, "numbers", "NaN")
 
 

@@ -23,6 +23,7 @@ from indefinite_opt.core.binding import (
     Rows,
     Table,
     View,
+    has_nan,
     lasting_numbers,
     lending,
     matrix,
@@ -198,7 +199,7 @@ class PairProgram:
             raise ProblemError("point", f"{self.n} weights", f"{point.alpha.size}")
         if reads and len(self.K) != self.n:
             raise ProblemError("K", f"a matrix with {self.n} rows", f"{len(self.K)} rows")
-        if math.isnan(point.alpha.dot(point.alpha) + point.v.dot(point.v)):
+        if has_nan(point.alpha) or has_nan(point.v):
             raise ProblemError("point", "numbers", "NaN")
 
 

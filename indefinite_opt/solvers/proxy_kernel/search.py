@@ -160,7 +160,12 @@ class ProxySearch(Iteration):
         self.start = self.evaluate(x)
 
     def evaluate(self, x: Array, feasible: bool = True) -> Evaluation:
-        """F and ∇F at a point, whose linearisation is a bound; keeps the best of each."""
+        """F and ∇F at a point, whose linearisation is a bound; keeps the best of each.
+
+        Both are NaN where the point has an entry that is not finite.
+        """
+        if not np.isfinite(x).all():
+            return Evaluation(x, np.nan, np.full_like(x, np.nan))
         at = Evaluation(x, *self.dual.value_gradient(x))
         self.calls += 1
         bound = self.dual.dual_bound(*at)

@@ -127,7 +127,7 @@ class ComputedBlocks:
     ) -> loops.StepOutcome:
         """Steps in some weights while the others stay; point is that of these weights."""
         count = members.size
-        program = self.program.on(members, self.K[:count])
+        program = self.program.on(members, self.K[:count, :count])
         work = min(MAX_STEPS_PER_ROW * loops.COMPUTING_WORK * self.gram.n * count, MAX_WORK)
         if count <= MAX_INNER_BLOCK or np.count_nonzero(free_weights(program, point)) > (
             MAX_INNER_BLOCK
