@@ -54,7 +54,7 @@ with a sum, so that every compiler and processor computes the same numbers."""
 
 CHECKED = (
     "-O1 -g -DCHECK_BOUNDS -fsanitize=address,undefined -fno-sanitize-recover=all "
-    "-fno-omit-frame-pointer -Wall -Wextra -Wno-class-conversion -Werror"
+    "-fno-omit-frame-pointer -Wall -Wextra -Wno-class-conversion -Wno-psabi -Werror"
 )
 
 LEVELS = {

@@ -17,24 +17,30 @@ struct Poles {  // the distinct eigenvalues, ascending, and for each coordinate 
     Places pole_of;
 };
 
-struct Sums {
-    double left, left_slope, right, right_slope;
+struct Sum {
+    double value, slope;
 };
 
-// Σ s/(d - λ) and its derivative at λ = pole + x over the poles up to j, and both over the others.
-//
-// 1/(d - λ) is stored.
-Sums evaluate(Constants d, Constants s, Index j, double pole, double x, Vector inverse) {
-    for (Index k = 0; k < d.size; ++k) inverse[k] = 1.0 / ((d[k] - pole) - x);
-    const Index others = d.size - (j + 1);
-    const Constants left = inverse.part(0, j + 1), right = inverse.part(j + 1, d.size);
-    const Constants s_left = s.part(0, j + 1), s_right = s.part(j + 1, d.size);
-    return {
-        dot(s_left, left),
-        sum(j + 1, [=](Index k) { return s_left[k] * left[k] * left[k]; }),
-        dot(s_right, right),
-        sum(others, [=](Index k) { return s_right[k] * right[k] * right[k]; }),
-    };
+// Σ s/(d - λ) and its derivative at λ = pole + x; 1/(d - λ) is stored.
+Sum evaluate(Constants d, Constants s, double pole, double x, Vector inverse) {
+    Parts values, slopes;
+    const Index n = d.size;
+    Index t = 0;
+    for (; t + 8 <= n; t += 8)
+        for (Index h = 0; h < 2; ++h) {
+            const Index at = t + 4 * h;
+            const Four inverted = 1.0 / ((four_at(d, at) - pole) - x);
+            const Four term = four_at(s, at) * inverted;
+            memcpy(&inverse[at], &inverted, sizeof(inverted));
+            values.half[h] += term;
+            slopes.half[h] += term * inverted;
+        }
+    for (Index k = 0; t < n; ++t, ++k) {
+        const double inverted = inverse[t] = 1.0 / ((d[t] - pole) - x), term = s[t] * inverted;
+        values.add(k, term);
+        slopes.add(k, term * inverted);
+    }
+    return {values.total(), slopes.total()};
 }
 
 // The root of cη² - aη + b = 0 that tends to b/a for c → 0, computed without cancellation.
@@ -67,24 +73,29 @@ struct Root {  // λ, λ - d_j, and g'(λ)
 // Poles d ascend and have positive weights s; 1/(d - λ) is stored. The distance λ - d_j has an
 // error of at most a few eps·Σ|terms of g|/g'.
 Root solve_root(Constants d, Constants s, Index j, Vector inverse) {
-    const bool is_last = j + 1 == d.size;
+    const Index r = d.size;
+    const bool is_last = j + 1 == r;
+    const Constants d_left = d.part(0, j + 1), d_right = d.part(j + 1, r);
+    const Constants s_left = s.part(0, j + 1), s_right = s.part(j + 1, r);
+    const Vector inverse_left = inverse.part(0, j + 1), inverse_right = inverse.part(j + 1, r);
     Index near = j;
     double other = is_last ? 2.0 * sum(s.size, [=](Index k) { return s[k]; }) : d[j + 1] - d[j];
     double x = 0.5 * other, low = 0.0, high = other, slope = 0.0;
     // Three to five steps are usual, and bisection would not need more.
     for (Index step = 0; step < 100; ++step) {
-        const Sums now = evaluate(d, s, j, d[near], x, inverse);
-        const double g = 1.0 + now.left + now.right;
-        slope = now.left_slope + now.right_slope;
+        const Sum left = evaluate(d_left, s_left, d[near], x, inverse_left);
+        const Sum right = evaluate(d_right, s_right, d[near], x, inverse_right);
+        const double g = 1.0 + left.value + right.value;
+        slope = left.slope + right.slope;
         if (step == 0 && g < 0.0 && !is_last) {
             near = j + 1, other = -other;
             x = -x, low = x, high = 0.0;
         }
         // The rounding of the terms of g.
-        if (fabs(g) <= 4.0 * EPS * (1.0 + now.right - now.left + fabs(x) * slope)) break;
+        if (fabs(g) <= 4.0 * EPS * (1.0 + right.value - left.value + fabs(x) * slope)) break;
         (g < 0.0 ? low : high) = x;
-        const double near_slope = near == j ? now.left_slope : now.right_slope;
-        const double far_slope = near == j ? now.right_slope : now.left_slope, far = other - x;
+        const double near_slope = near == j ? left.slope : right.slope;
+        const double far_slope = near == j ? right.slope : left.slope, far = other - x;
         const double c = g + x * near_slope - far * far_slope;
         const double A = x * x * near_slope, B = far * far * far_slope;
         double following = smaller_root(c * other + A + B, A * other, c);
