@@ -37,20 +37,28 @@ double squared_distance(Constants x, Constants z) {
     return sum(x.size, [=](Index k) { return square(x[k] - z[k]); });
 }
 
-// See `squares_from_products` in `distances.py`.
+// out[i, j] = ‖x_i - z_j‖² in place of x_iᵀz_j; see `squares_by_products` in `distances.py`.
 void squares_from_products(
     ConstantMatrix X, ConstantMatrix Z, Constants left, Constants right, Matrix out, Lent lent) {
-    Memory<Index> near(lent, Z.count);
+    Memory<double> excess(lent, STRIP);  // over what is computed from differences
     for (Index i = 0; i < X.count; ++i) {
-        const Vector row = out[i];
         const double own = left[i];
-        for (Index j = 0; j < row.size; ++j) row[j] = (own + right[j]) - 2.0 * row[j];
-        Index count = 0;
-        for (Index j = 0; j < row.size; ++j) {
-            near[count] = j;
-            count += row[j] < NEAR * (own + right[j]);
+        for (Index first = 0; first < Z.count; first += STRIP) {
+            const Index last = Z.count - first < STRIP ? Z.count : first + STRIP;
+            const Vector row = out[i].part(first, last);
+            const Constants other = right.part(first, last);
+            double least = INF;
+#pragma omp simd reduction(min : least)
+            for (Index j = 0; j < row.size; ++j) {
+                const double norms = own + other[j];
+                row[j] = norms - 2.0 * row[j];
+                excess[j] = row[j] - NEAR * norms;
+                least = smaller(least, excess[j]);
+            }
+            if (least >= 0.0) continue;
+            for (Index j = 0; j < row.size; ++j)
+                if (excess[j] < 0.0) row[j] = squared_distance(X[i], Z[first + j]);
         }
-        for (Index k = 0; k < count; ++k) row[near[k]] = squared_distance(X[i], Z[near[k]]);
     }
 }
 

@@ -28,15 +28,17 @@ def distances(X: Array, Z: Array, squared: bool) -> Array:
     return out
 
 
-def squares_from_products(X: Array, Z: Array, left: Array, right: Array, out: Array) -> None:
-    """out[i, j] = ‖x_i - z_j‖² in place of x_iᵀz_j, given ‖x_i‖² on the left, ‖z_j‖² on the right.
+def squares_by_products(X: Array, Z: Array, left: Array, right: Array) -> Array:
+    """‖x_i - z_j‖² by the product XZᵀ, given ‖x_i‖² on the left and ‖z_j‖² on the right.
 
     Where that is less than `NEAR` · (‖x_i‖² + ‖z_j‖²), it is computed from the differences.
     """
     at = table(X, "X")
     to = table(Z, "Z", columns=at.columns)
     norms = vector(left, "left", at.count), vector(right, "right", to.count)
-    found = table(out, "out", at.count, to.count, changed=True)
-    for each, name in ((X, "X"), (Z, "Z"), (left, "left"), (right, "right"), (out, "out")):
+    for each, name in ((X, "X"), (Z, "Z"), (left, "left"), (right, "right")):
         numbers(each, name)
-    _from_products(at, to, *norms, found, lending(to.count + 1))
+    out = X @ Z.T
+    found = table(out, "out", at.count, to.count, changed=True)
+    _from_products(at, to, *norms, found, lending(_STRIP))
+    return out

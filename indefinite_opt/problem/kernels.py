@@ -248,9 +248,7 @@ def _distances(X: Array, Z: Array, metric: str) -> Array:
             near = 2.0 * (Z @ X[0]) > (1.0 - loops.NEAR) * (left[0] + right)
             # Else hardly any square would be computed from products, or some would overflow.
             if np.mean(near) < 0.25 and np.isfinite(left.max() + right.max()):
-                found = X @ Z.T
-                loops.squares_from_products(X, Z, left, right, found)
-                return found
+                return loops.squares_by_products(X, Z, left, right)
         return loops.distances(X, Z, squared)
     from scipy.spatial.distance import cdist
 

@@ -11,7 +11,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from indefinite_opt.core import descent, distances, norms, perturbation
+from indefinite_opt.core import (
+    conditions,
+    descent,
+    distances,
+    norms,
+    perturbation,
+    rank_one,
+    relaxation,
+)
 
 Array = np.ndarray
 
@@ -53,15 +61,58 @@ def points() -> Iterator[Array]:
     X, Z = uniform(9, 21), uniform(300, 21, seed=1)
     Z[:5] = X[:5] + 1e-3 * Z[:5]
     yield from (distances.distances(X, Z, squared) for squared in (True, False))
-    left, right = (distances.distances(each, np.zeros((1, 21)), True) for each in (X, Z))
-    found = 0.25 * uniform(9, 300, seed=2)
-    distances.squares_from_products(X, Z, left[:, 0].copy(), right[:, 0].copy(), found)
-    yield found
+    X, Z = np.round(64.0 * X), np.round(64.0 * Z)  # of integers every product is exact
+    left, right = (np.square(each).sum(axis=1) for each in (X, Z))
+    yield distances.squares_by_products(X, Z, left, right)
     yield from norms.row_norms(uniform(7, 50))
 
 
+def relaxations() -> Iterator[Array]:
+    n = 9
+    count = n * (n - 1) // 2
+    cost = uniform(n + 1, n + 1)
+    lines = np.sqrt(np.full((1, n + 1), 1.0 / (n + 1)))
+    model = relaxation.Model(cost + cost.T, lines, np.arange(n) % 3 == 0, 1.5, 1.25)
+    places = np.random.default_rng(1).integers(4 * count, size=(8, 4))
+    kinds = [
+        relaxation.Inequalities(uniform(8, seed=2), places[:, :size].copy(), np.ones(size), least)
+        for size, least in ((3, 0.0), (4, 1.0))
+    ]
+    shapes = (count, 4), (n, 2), (n, 3), (1,), (count, 4)
+    parts = [uniform(*shape, seed=k) for k, shape in enumerate(shapes)]
+    U, G, residuals = uniform(n + 1, n + 1, seed=9), np.empty((n + 1, n + 1)), np.zeros(2)
+    U = U + U.T
+    iterate = relaxation.Iterate(*parts, (kinds[0], kinds[1]), np.array([0.5]), U)
+    for _ in range(3):
+        relaxation.scatter(model, iterate, residuals)
+        yield residuals.copy()
+        relaxation.rebalance(model, iterate, 1.25, residuals)
+        relaxation.gather(model, iterate, G)
+        yield from (G.copy(), *(part.copy() for part in parts))
+    yield from relaxation.most_violated(parts[0], parts[4], n, 0.1, 50)
+    D = U[1:, 1:].copy()
+    yield from relaxation.most_violated_pentagons(D, np.array([[4, 2, 0], [13, 8, 3]]), 0.1)
+
+
+def roots() -> Iterator[Array]:
+    values, u = np.sort(uniform(31)), uniform(40, seed=1)
+    poles = rank_one.Poles(values, np.sort(np.arange(40) % 31))
+    for epsilon in (0.0, 0.25):
+        change, product = rank_one.positive_part(u, poles, 0.5, epsilon)
+        yield from (np.array([change]), product)
+    yield from rank_one.solve_roots(values, np.square(u[:31]))
+
+
+def cuts() -> Iterator[Array]:
+    equations = conditions.Equations(uniform(4, 11), uniform(4, seed=1))
+    yield from conditions.cut_by_rows(equations, np.zeros(11), np.ones(11), 1e-15, 1e-300)
+
+
 def digests() -> dict[str, str]:
-    themes = {"descents": descents(), "points": points()}
+    themes = {
+        "cuts": cuts(), "descents": descents(), "points": points(), "relaxations": relaxations(),
+        "roots": roots(),
+    }  # fmt: skip
     found = {}
     for theme, arrays in themes.items():
         digest = hashlib.sha256()

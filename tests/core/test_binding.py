@@ -59,7 +59,7 @@ def indices(*numbers: int) -> np.ndarray:
 
 def entries() -> dict[str, Entry]:
     """Every function that hands arrays to C++, with arguments that it takes."""
-    points, products = np.arange(12.0).reshape(4, 3), np.zeros((4, 4))
+    points = np.arange(12.0).reshape(4, 3)
     squares = np.square(points).sum(axis=1)
     plan = perturbation.PerturbationPlan(1, 2, 0.0, 1e-3, 10, np.inf)
     return {
@@ -85,14 +85,14 @@ def entries() -> dict[str, Entry]:
         ),
         "row_norms": (norms.row_norms, of(K=np.eye(3))),
         "distances": (distances.distances, of(X=points, Z=points + 1.0, squared=True)),
-        "squares_from_products": (
-            distances.squares_from_products,
-            of(X=points, Z=points, left=squares, right=squares, out=products),
+        "squares_by_products": (
+            distances.squares_by_products,
+            of(X=points, Z=points, left=squares, right=squares),
         ),
     }  # fmt: skip
 
 
-CHANGED = {"alpha", "v", "members", "matrix_", "state", "out"}
+CHANGED = {"alpha", "v", "members", "matrix_", "state"}
 """Arguments that are written to."""
 
 FREE_SIZES = {("point", "alpha"), ("choose_block", "members"), ("row_norms", "K")}
@@ -138,7 +138,7 @@ NO_REFUSAL = {
     ("point", "alpha", "NaN"), ("point", "v", "NaN"),  # when steps are made from it
     ("distances", "X", "too long"), ("distances", "Z", "too long"),
     ("distances", "X", "too short"), ("distances", "Z", "too short"),
-    ("squares_from_products", "X", "too long"), ("squares_from_products", "Z", "too long"),
+    ("squares_by_products", "X", "too long"), ("squares_by_products", "Z", "too long"),
     ("spread", "K", "too long"), ("spread", "K", "too short"),
     ("reduced_matrix", "K", "too long"), ("reduced_matrix", "K", "too short"),
 }  # fmt: skip
