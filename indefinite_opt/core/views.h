@@ -177,21 +177,41 @@ inline void add_multiple(Vector target, double factor, Constants source) {
     for (Index t = 0; t < target.size; ++t) target[t] += factor * source[t];
 }
 
-// out = Ax.
+// out = Ax, two rows at a time: their sums, each that of `dot`, do not wait for each other.
 inline void multiply(ConstantMatrix A, Constants x, Vector out) {
-    for (Index i = 0; i < A.count; ++i) out[i] = dot(A[i], x);
+    CHECK(A.columns == x.size && A.count == out.size);
+    const Index n = x.size;
+    Index i = 0;
+    for (; i + 2 <= A.count; i += 2) {
+        const Constants a = A[i], b = A[i + 1];
+        Parts first, second;
+        Index t = 0;
+        for (; t + 8 <= n; t += 8)
+            for (Index h = 0; h < 2; ++h) {
+                const Four entries = four_at(x, t + 4 * h);
+                first.half[h] += four_at(a, t + 4 * h) * entries;
+                second.half[h] += four_at(b, t + 4 * h) * entries;
+            }
+        for (Index k = 0; t < n; ++t, ++k) {
+            first.add(k, a[t] * x[t]);
+            second.add(k, b[t] * x[t]);
+        }
+        out[i] = first.total(), out[i + 1] = second.total();
+    }
+    if (i < A.count) out[i] = dot(A[i], x);
 }
 
-// out = Aᵀx, four rows of A at a time.
+// out = Aᵀx, the rows one after the other, four in each pass.
 inline void multiply_transposed(ConstantMatrix A, Constants x, Vector out) {
+    CHECK(A.count == x.size && A.columns == out.size);
     fill(out, 0.0);
-    const Index whole = A.count - A.count % 4;
-    for (Index i = 0; i < whole; i += 4) {
+    Index i = 0;
+    for (; i + 4 <= A.count; i += 4) {
         const Constants a = A[i], b = A[i + 1], c = A[i + 2], d = A[i + 3];
         const double p = x[i], q = x[i + 1], r = x[i + 2], s = x[i + 3];
 #pragma omp simd
         for (Index t = 0; t < out.size; ++t)
-            out[t] += (p * a[t] + q * b[t]) + (r * c[t] + s * d[t]);
+            out[t] = (((out[t] + p * a[t]) + q * b[t]) + r * c[t]) + s * d[t];
     }
-    for (Index i = whole; i < A.count; ++i) add_multiple(out, x[i], A[i]);
+    for (; i < A.count; ++i) add_multiple(out, x[i], A[i]);
 }

@@ -55,7 +55,6 @@ from indefinite_opt.foundation.limits import (
     limited,
     seconds_left,
 )
-from indefinite_opt.foundation.loops import assign, compiled, larger, smaller
 from indefinite_opt.foundation.naming import (
     as_instance,
     discover,

@@ -16,6 +16,7 @@ import pytest
 from helpers.problems import gaussian
 from helpers.processes import fresh
 from indefinite_opt.core import (
+    active_set,
     binding,
     conditions,
     descent,
@@ -162,7 +163,7 @@ def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
 
 
 THEMES: tuple[ModuleType, ...] = (
-    conditions, descent, distances, norms, perturbation, rank_one, relaxation,
+    active_set, conditions, descent, distances, norms, perturbation, rank_one, relaxation,
 )  # fmt: skip
 
 SHARED = {
