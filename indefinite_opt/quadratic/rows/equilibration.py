@@ -132,8 +132,8 @@ class ScaledRows:
 class Equilibrated:
     """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.
 
-    With `natural`, or if the objective overflows in other units, all of them are 1, but that of a
-    row without entries.
+    With `natural`, or if the objective or an end overflows in other units, all of them are 1, but
+    that of a row without entries. P and q are finite in any case.
 
     The finite inequalities come first among the rows, then the equalities. All units are powers of
     two, so that scaling is exact: R holds the rows `kept` of the `height` rows of G, those with a
@@ -148,7 +148,7 @@ class Equilibrated:
            [0.31, 0.75]]), array([[1.22, 1.  ]]), array([0.82, 1.  ]))
     """
 
-    # Numbers that overflow in these units make descents fail, whose ends are examined anyway.
+    # Units in which the objective overflows are left out, see the end.
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, P: Array, q: Array, body: ScaledRows, natural: bool = False) -> None:
         self.names = body.names
@@ -179,7 +179,9 @@ class Equilibrated:
         curved = P * self.column * self.column[:, None]
         linear = q * self.column
         largest = max(np.max(np.abs(curved), initial=0.0), np.max(np.abs(linear), initial=0.0))
-        if not (natural or np.isfinite(largest)):
+        ends = self.lower, self.upper, self.row_lower, self.row_upper
+        fit = np.isfinite(largest) and self.column.all() and not np.isnan(np.hstack(ends)).any()
+        if not (natural or fit):
             Equilibrated.__init__(self, P, q, body, natural=True)
             return
         self.unit = 1.0 if natural else float(power_near(largest))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import active_set
+from indefinite_opt.core.active_set import Quadratic, State
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
@@ -16,9 +19,6 @@ from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.solving.solution import Status
 
 Mask = NDArray[np.bool_]
-
-if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.polyhedral._active_set_loops import Quadratic, State
 
 Timed = Callable[..., Any]
 """Makes a call of a function with arguments, and abandons it where a time limit is reached."""
@@ -49,16 +49,12 @@ def directly(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def compiled(scaled: Equilibrated) -> Quadratic:
+def as_quadratic(scaled: Equilibrated) -> Quadratic:
     """The equilibrated program as the compiled loops take it."""
-    from indefinite_opt.quadratic.local.polyhedral import _active_set_loops as loops
-
-    return loops.Quadratic(
-        scaled.P, scaled.q, np.abs(scaled.P), scaled.R,
+    return Quadratic(
+        scaled.P, scaled.q, scaled.R,
         np.concatenate([scaled.lower, scaled.row_lower]),
         np.concatenate([scaled.upper, scaled.row_upper]),
-        np.concatenate([np.ones(scaled.q.size), np.linalg.norm(scaled.R, axis=1)]),
-        float(np.max(np.abs(scaled.P), initial=0.0)),
     )  # fmt: skip
 
 
@@ -75,7 +71,7 @@ class ActiveSetDescent:
     z : (n,) array
         A feasible point.
     program : Quadratic, optional
-        `compiled(scaled)`, if it exists already; one with another objective may be given.
+        `as_quadratic(scaled)`, if it exists already; one with another objective may be given.
     seed : int
         Seed of the choices that end cycling.
 
@@ -87,8 +83,6 @@ class ActiveSetDescent:
         A direction along which the objective falls without end from z.
     curvature : str
         What is known of the curvature at the end, as a clause.
-    loops : module
-        The compiled loops.
     steps_at_once : int
         Most steps between two questions whether to stop.
     """
@@ -96,12 +90,10 @@ class ActiveSetDescent:
     def __init__(
         self, scaled: Equilibrated, z: Array, program: Quadratic | None = None, seed: int = 0
     ) -> None:
-        from indefinite_opt.quadratic.local.polyhedral import _active_set_loops as loops
-
-        self.scaled, self.n, self.loops = scaled, z.size, loops
-        self.program = compiled(scaled) if program is None else program
-        self.state: State = loops.new_state(self.program, z, seed)
-        loops.factorise(self.program, self.state, True)
+        self.scaled, self.n = scaled, z.size
+        self.program = as_quadratic(scaled) if program is None else program
+        self.state: State = active_set.new_state(self.program, z, seed)
+        active_set.factorise(self.program, self.state, True)
         sides = self.program.low.size
         self.steps_at_once = max(int(_SLICE_WORK / (_FLOPS_PER_STEP * self.n * sides + 1.0)), 1)
         self._limit = _MIN_STEPS + _STEPS_PER_SIDE * sides
@@ -148,7 +140,7 @@ class ActiveSetDescent:
 
     @property
     def iterations(self) -> int:
-        return int(self.state.counts[self.loops.STEPS])
+        return int(self.state.counts[active_set.STEPS])
 
     @property
     def work(self) -> float:
@@ -168,17 +160,17 @@ class ActiveSetDescent:
         max_iter : int, optional
             Most steps.
         """
-        loops, limit = self.loops, self._limit if max_iter is None else max_iter
+        limit = self._limit if max_iter is None else max_iter
         while self.iterations < limit:
-            if self.state.counts[loops.SINCE] >= loops.FACTOR_STEPS:
-                loops.factorise(self.program, self.state, False)
-            left = loops.FACTOR_STEPS - int(self.state.counts[loops.SINCE])
+            if self.state.counts[active_set.SINCE] >= active_set.FACTOR_STEPS:
+                active_set.factorise(self.program, self.state, False)
+            left = active_set.FACTOR_STEPS - int(self.state.counts[active_set.SINCE])
             steps = min(self.steps_at_once, limit - self.iterations, left)
-            outcome = loops.advance(self.program, self.state, steps)
-            if outcome == loops.UNBOUNDED:
+            outcome = active_set.advance(self.program, self.state, steps)
+            if outcome == active_set.UNBOUNDED:
                 self.ray = self.state.ray
-            if outcome != loops.RUNNING:
-                return Status.INACCURATE if outcome == loops.STALLED else Status.SOLVED
+            if outcome != active_set.RUNNING:
+                return Status.INACCURATE if outcome == active_set.STALLED else Status.SOLVED
             reason = halt()
             if reason is not None:
                 return reason
@@ -189,10 +181,10 @@ class ActiveSetDescent:
 
         Those of temporary constraints and of wrong sign are left out.
         """
-        loops, state, nz = self.loops, self.state, self._free
+        state, nz = self.state, self._free
         signed = np.zeros(self.program.low.size)
         slots, sides, values = state.slot[nz:], state.side[nz:], state.multiplier[nz:]
-        kept = (slots != loops.ARTIFICIAL) & (sides < loops.TEMPORARY)
+        kept = (slots != active_set.ARTIFICIAL) & (sides < active_set.TEMPORARY)
         kept &= values * sides <= 0.0
         signed[slots[kept]] = values[kept]
         return signed
@@ -260,7 +252,7 @@ class ActiveSetDescent:
             curved = edges @ program.P
         slopes = np.hstack([edges, edges @ program.R.T])
         lengths = np.linalg.norm(edges, axis=1)[:, None]
-        still = np.abs(slopes) <= self.loops.PARALLEL_SHARE * program.norms * lengths
+        still = np.abs(slopes) <= active_set.PARALLEL_SHARE * program.norms * lengths
         still[:, state.held == 1] = True
         still[np.arange(left.size), state.slot[nz:][left]] = False
         ways = self._ways(slopes, still)
@@ -274,16 +266,15 @@ class ActiveSetDescent:
     @property
     def _free(self) -> int:
         """The dimension of the space in which all constraints of the working set are kept."""
-        return int(self.state.counts[self.loops.FREE])
+        return int(self.state.counts[active_set.FREE])
 
     @property
     def _gradient(self) -> Array:
         return self.program.P @ self.state.x + self.program.q
 
     def _restart(self) -> None:
-        loops = self.loops
-        self.state.counts[loops.REFINED] = self.state.counts[loops.IDLE] = 0
-        loops.factorise(self.program, self.state, True)
+        self.state.counts[active_set.REFINED] = self.state.counts[active_set.IDLE] = 0
+        active_set.factorise(self.program, self.state, True)
 
     def escape(
         self, rows: Callable[[Equilibrated], LinearRows], seed: int, timed: Timed = directly
@@ -297,7 +288,7 @@ class ActiveSetDescent:
         O(n³).
         """
         program, state, signed = self.program, self.state, self.signed_multipliers()
-        share = self.loops.MULTIPLIER_SHARE * np.sqrt(self.n) * self._terms
+        share = active_set.MULTIPLIER_SHARE * np.sqrt(self.n) * self._terms
         strict = (np.abs(signed) * program.norms > share) | (program.low == program.high)
         values = self._sides(state.x)
         at_low = (values <= program.low + state.slack) & ~strict
@@ -313,11 +304,11 @@ class ActiveSetDescent:
             self.curvature = "curvature negative on the free space"
             return False
         cone = directions(self.scaled, at_low | strict, at_high | strict)
-        floor = self.loops.CURVATURE_SHARE * self.n * program.largest
+        floor = active_set.CURVATURE_SHARE * self.n * program.largest
         generator = np.random.default_rng(seed)
         for run in descents_on(cone, program.P, rows(cone), generator, _CONE_STARTS):
             if run.value < -floor * self.n:  # from where F falls, a descent goes on to the box
-                rounding = np.abs(run.z) <= self.loops.PARALLEL_SHARE
+                rounding = np.abs(run.z) <= active_set.PARALLEL_SHARE
                 return self._leave(np.where(rounding, 0.0, run.z))
         self.curvature = (
             "curvature nonnegative on the free space; it is negative between the "
@@ -330,7 +321,7 @@ class ActiveSetDescent:
         """Go along a direction of negative curvature to the first constraint."""
         program, state = self.program, self.state
         slopes = self._sides(direction)
-        still = np.abs(slopes) <= self.loops.PARALLEL_SHARE * program.norms
+        still = np.abs(slopes) <= active_set.PARALLEL_SHARE * program.norms
         step = float(self._ways(slopes, still))
         curvature = float(direction @ program.P @ direction)
         if np.isinf(step):
@@ -346,8 +337,7 @@ class ActiveSetDescent:
 
 def with_objective(program: Quadratic, P: Array, q: Array) -> Quadratic:
     """The same rows and bounds with the objective ½xᵀPx + qᵀx."""
-    largest = float(np.max(np.abs(P), initial=0.0))
-    return program._replace(P=P, q=q, sizes=np.abs(P), largest=largest)
+    return replace(program, P=P, q=q)
 
 
 def nearest_point(
@@ -356,8 +346,13 @@ def nearest_point(
     feasible: Array,
     halt: Callable[[], Status | None] = lambda: None,
 ) -> Array:
-    """The feasible point nearest to z in the equilibrated variables, from a feasible one."""
-    distance = with_objective(compiled(scaled), np.eye(z.size), -z)
+    """The feasible point nearest to z in the equilibrated variables, from a feasible one.
+
+    That is the result if z overflows in these variables.
+    """
+    if not np.isfinite(z).all():
+        return feasible
+    distance = with_objective(as_quadratic(scaled), np.eye(z.size), -z)
     run = ActiveSetDescent(scaled, feasible, distance)
     run.run(halt)
     return run.z
@@ -374,7 +369,7 @@ def refined(qp: PolyhedralQP, x: Array) -> Array:
 
 def is_convex(scaled: Equilibrated) -> bool:
     """Whether P has no negative curvature, beyond rounding, along the equalities."""
-    program = compiled(scaled)
+    program = as_quadratic(scaled)
     fixed = program.low == program.high
     return not _is_curved_down(program, fixed)
 
@@ -397,7 +392,7 @@ def descents_on(
     cone: Equilibrated, P: Array, rows: LinearRows, generator: np.random.Generator, count: int
 ) -> Iterator[ActiveSetDescent]:
     """Descents of ½dᵀPd on some `directions`, from random vertices."""
-    homogeneous = with_objective(compiled(cone), P, np.zeros(len(P)))
+    homogeneous = with_objective(as_quadratic(cone), P, np.zeros(len(P)))
     for _ in range(count):
         run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
         run.run()

@@ -14,7 +14,7 @@ from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, 
 from indefinite_opt.quadratic.local.descent.descent import MAX_SINGLE_STEPS
 from indefinite_opt.quadratic.local.polyhedral.descent import (
     ActiveSetDescent,
-    compiled,
+    as_quadratic,
     is_convex,
     nearest_point,
 )
@@ -83,7 +83,7 @@ class PolyhedralSearch(IteratedSearch):
         super().__init__(options, task)
         self.scaled = self.qp.equilibrated
         self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
-        self.program, self.unit = compiled(self.scaled), self.scaled.unit
+        self.program, self.unit = as_quadratic(self.scaled), self.scaled.unit
 
     def run(self) -> Status:
         with one_thread():
@@ -243,10 +243,14 @@ class PolyhedralSearch(IteratedSearch):
                 best, z = run.value, run.z
         return chain
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _perturb(
         self, z: Array, generator: np.random.Generator, chain: Chain, steps: int | None
     ) -> Array:
-        """The end of a descent of the objective with random terms added to q, from z."""
+        """The end of a descent of the objective with random terms added to q, from z.
+
+        It is z itself if numbers overflow.
+        """
         program, n = self.program, z.size
         away = self._pool[generator.integers(len(self._pool))] - z
         steep = max(np.linalg.norm(program.P @ z + program.q), np.linalg.norm(program.P @ away))
@@ -254,11 +258,14 @@ class PolyhedralSearch(IteratedSearch):
         tilt = size * generator.standard_normal(n)
         if generator.random() < 0.5:
             tilt[generator.random(n) > generator.uniform(*TILTED_SHARES)] = 0.0
-        run = ActiveSetDescent(self.scaled, z, program._replace(q=program.q + tilt))
+        q = program.q + tilt
+        if not np.isfinite(q).all():
+            return z
+        run = ActiveSetDescent(self.scaled, z, replace(program, q=q))
         run.run(self._asked, None if steps is None else steps - chain.iterations)
         chain.work += run.work
         chain.iterations += run.iterations
-        return run.z
+        return run.z if np.isfinite(run.z).all() else z
 
     def _take(self, chain: Chain) -> None:
         if chain.ray is not None:  # a chain that a limit ends may have no end
