@@ -90,7 +90,7 @@ struct StateViews {
     Vector slack;           // (n + m,) distance from an end that counts as none
     Vector ray;             // (n,) direction along which the objective was found unbounded
     Vector multiplier;      // (n,) of each row of T
-    Vector extent;          // (1,) largest entry of x on the way: rounding of x is in proportion to it
+    Vector extent;          // (1,) largest entry of x on the way: rounding is in proportion to it
     Indices counts;         // see `Count`
     View<uint64_t> draws;   // (1,) state of the random numbers
 };
