@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -13,11 +14,19 @@ from setuptools.command.build_py import build_py
 
 
 class Build(build_ext):
-    """Compiles the libraries, beside their sources for an editable installation."""
+    """Compiles the libraries for this platform beside their sources, and copies them to the wheel.
+
+    So they are also there for Python that starts in this folder, which imports the sources.
+    """
 
     def run(self) -> None:
-        root = compiler.ROOT if self.editable_mode else Path(self.build_lib)
-        compiler.build(root / compiler.CORE)
+        if "WHEEL_PLATFORM" in os.environ:
+            compiler.build(Path(self.build_lib) / compiler.CORE)
+            return
+        compiler.build(compiler.ROOT / compiler.CORE)
+        if not self.editable_mode:
+            for library in (compiler.ROOT / compiler.CORE).glob("*.core"):
+                shutil.copy(library, Path(self.build_lib) / compiler.CORE)
 
 
 class Clean(build_py):

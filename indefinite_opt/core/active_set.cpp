@@ -77,22 +77,22 @@ struct QuadraticViews {
 
 // A point, its working set and the factors.
 struct StateViews {
-    Vector x;            // (n,), part of the next
-    Vector values;       // (n + m,) x and Rx
-    Vector gradient;     // (n,)
-    Matrix basis;        // (n, n) Qᵀ: rows Z, then Y
-    Matrix T;            // (n, n), used from row and column nz on
-    Matrix L;            // (n, n), used up to row and column nz
-    Indices slot;        // (n,) the constraint in each row of T
-    Indices side;        // (n,) where that is held
-    Indices held;        // (n + m,) 1 if the constraint is in W
-    Indices tried;       // (n + m,) 1 if its release was found not to lead down from this point
-    Vector slack;        // (n + m,) distance from an end that counts as none
-    Vector ray;          // (n,) direction along which the objective was found unbounded
-    Vector multiplier;   // (n,) of each row of T
-    Vector extent;       // (1,) largest entry of x on the way: rounding of x is in proportion to it
-    Indices counts;      // see `Count`
-    View<uint64_t> draws;  // (1,) state of the random numbers
+    Vector x;               // (n,), part of the next
+    Vector values;          // (n + m,) x and Rx
+    Vector gradient;        // (n,)
+    Matrix basis;           // (n, n) Qᵀ: rows Z, then Y
+    Matrix T;               // (n, n), used from row and column nz on
+    Matrix L;               // (n, n), used up to row and column nz
+    Indices slot;           // (n,) the constraint in each row of T
+    Indices side;           // (n,) where that is held
+    Indices held;           // (n + m,) 1 if the constraint is in W
+    Indices tried;          // (n + m,) 1 if its release was found not to lead down from this point
+    Vector slack;           // (n + m,) distance from an end that counts as none
+    Vector ray;             // (n,) direction along which the objective was found unbounded
+    Vector multiplier;      // (n,) of each row of T
+    Vector extent;          // (1,) largest entry of x on the way: rounding is in proportion to it
+    Indices counts;         // see `Count`
+    View<uint64_t> draws;   // (1,) state of the random numbers
 };
 
 using Program = const QuadraticViews &;

@@ -123,13 +123,9 @@ def matrix(array: Array, name: str) -> Rows:
     return Rows(array.__array_interface__["data"][0], *array.shape, array.strides[0] // 8)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def has_nan(array: Array) -> bool:
-    """Whether an entry is NaN: a sum of squares then is, and is faster than a look at each."""
-    if array.flags.c_contiguous:
-        flat = array.reshape(-1)
-        return math.isnan(np.dot(flat, flat))
-    return math.isnan(np.einsum("ij,ij->", array, array))
+    """Whether an entry is NaN: then numpy's minimum is."""
+    return array.size > 0 and math.isnan(np.minimum.reduce(array, axis=None))
 
 
 def numbers(array: Array, name: str) -> None:

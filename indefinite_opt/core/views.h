@@ -147,7 +147,7 @@ struct Parts {  // of a sum: every eighth term, added in pairs at the end
 
 // Σ term(t) for t < n.
 template <class Term>
-inline double sum(Index n, Term term) {
+__attribute__((always_inline)) inline double sum(Index n, Term term) {
     Parts parts;
     Index t = 0;
     for (; t + 8 <= n; t += 8)

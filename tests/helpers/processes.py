@@ -16,7 +16,8 @@ HANGS = 3600.0
 def fresh(code: str, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
     """What the code prints in a new interpreter, which must end without an error."""
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=HANGS,
+        [sys.executable, "-P", "-c", code, *arguments],  # so that what is installed is imported
+        capture_output=True, text=True, timeout=HANGS,
         env={**os.environ, **(environment or {})},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -221,6 +221,13 @@ def test_a_feasible_point_is_its_own_nearest_point() -> None:
     assert np.linalg.norm(repaired - near) <= np.linalg.norm(z - near)
 
 
+def test_a_point_that_overflows_has_no_nearest_one() -> None:
+    inside = np.zeros(2)
+    scaled = program(2, lower=-1.0, upper=1.0).equilibrated
+    for z in ([np.inf, 0.0], [0.0, np.nan]):
+        assert nearest_point(scaled, np.array(z), inside).tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_quadratic_assignments_do_not_cycle(seed: int) -> None:
     k, generator = 6, np.random.default_rng(seed)

@@ -16,6 +16,7 @@ from helpers.polyhedra import (
     Rows,
     bilinear,
     concave,
+    indefinite,
     knapsack,
     lowest,
     program,
@@ -26,6 +27,7 @@ from helpers.polyhedra import (
 )
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.local.search import row_search
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
@@ -179,3 +181,11 @@ def test_entries_that_vanish_beside_others_do_not_spoil_the_units(seed: int) -> 
     for members in (y > 0.0, y < 0.0):
         more, less = members & (x < 1.0 / n - 1e-9), members & (x > 1e-9)
         assert gradient[less].max() - gradient[more].min() <= 1e-5 * np.abs(gradient).max()
+
+
+def test_tilts_that_overflow_are_no_perturbations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_search, "TILTS", (1e307, 1.7e308))
+    P = indefinite(6, np.random.default_rng(0))
+    solution = search(program(6, P, np.ones(6), lower=-1.0, upper=1.0))
+    assert solution.status is Status.SOLVED
+    assert "perturbations" in solution.message

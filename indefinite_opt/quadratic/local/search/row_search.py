@@ -243,6 +243,7 @@ class PolyhedralSearch(IteratedSearch):
                 best, z = run.value, run.z
         return chain
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _perturb(
         self, z: Array, generator: np.random.Generator, chain: Chain, steps: int | None
     ) -> Array:
