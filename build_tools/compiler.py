@@ -14,6 +14,7 @@ platform of `TARGETS`, for which ziglang compiles; a compiler that CC names has 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import os
 import platform
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +49,7 @@ TARGETS = {
 
 MEANING = (
     "-std=c++17 -shared -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math "
-    "-fno-signed-zeros -fno-exceptions -fno-rtti -fvisibility=hidden"
+    "-fno-signed-zeros -fno-exceptions -fno-rtti -fvisibility=hidden -Wno-psabi"
 )
 """Minima and maxima may be vectorised. Nothing else may be reordered, and no product is contracted
 with a sum, so that every compiler and processor computes the same numbers."""
@@ -127,10 +129,21 @@ def failure(arguments: list[str], reason: str) -> str:
     )
 
 
+def checksum() -> int:
+    """A number for what is compiled, by which `library.py` recognises other sources."""
+    files = sorted([*(ROOT / CORE).glob("*.cpp"), *(ROOT / CORE).glob("*.h")])
+    return functools.reduce(lambda found, path: zlib.crc32(path.read_bytes(), found), files, 0)
+
+
 def compile_library(compiler: list[str], flags: list[str], made: Path) -> None:
     """Make one library, which takes the place of an older one only when it is complete."""
     sources = sorted(path.name for path in (ROOT / CORE).glob("*.cpp"))
-    flags = [*MEANING.split(), *flags, *os.environ.get("CFLAGS", "").split()]
+    flags = [
+        *MEANING.split(),
+        f"-DSOURCES={checksum()}u",
+        *flags,
+        *os.environ.get("CFLAGS", "").split(),
+    ]
     if not wheel_platform().startswith("win"):
         flags += ["-fPIC", "-lm"]
     made.parent.mkdir(parents=True, exist_ok=True)

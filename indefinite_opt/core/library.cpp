@@ -3,6 +3,13 @@
 
 #include "views.h"
 
+#ifndef SOURCES
+#define SOURCES 0u
+#endif
+
+// The checksum of what was compiled.
+EXPORT const uint32_t sources = SOURCES;
+
 LAYOUT(Vector, AT(Vector, data), AT(Vector, size))
 LAYOUT(Matrix, AT(Matrix, data), AT(Matrix, count), AT(Matrix, columns))
 LAYOUT(Rows, AT(Rows, data), AT(Rows, count), AT(Rows, columns), AT(Rows, stride))

@@ -8,10 +8,12 @@ names one of them, or the path of another build.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import platform
+import zlib
 from collections.abc import Callable
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import c_double, c_int64, c_uint32, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +31,32 @@ def path_of(build: str, folder: Path = FOLDER) -> Path:
     return folder / f"{build}.core"
 
 
-def opened(path: Path) -> ctypes.CDLL:
-    """A library, or `BuildError`."""
-    try:
-        return ctypes.CDLL(str(path))
-    except OSError as error:
-        machine = f"{platform.system()} on {platform.machine()}"
-        kept = "was not built" if not path.exists() else f"cannot be loaded ({error})"
-        raise BuildError(
-            f"the compiled core for {machine} {kept}: {path}. `pip install .` in a copy of the "
-            "repository builds it with gcc, clang or the package ziglang; in an editable "
-            "installation `python build_tools/compiler.py` does"
-        ) from error
+def checksum(folder: Path) -> int | None:
+    """The number that `build_tools/compiler.py` gives to the sources here; None without sources."""
+    files = sorted([*folder.glob("*.cpp"), *folder.glob("*.h")])
+    if not files:
+        return None
+    return functools.reduce(lambda found, path: zlib.crc32(path.read_bytes(), found), files, 0)
+
+
+def opened(path: Path, folder: Path = FOLDER) -> ctypes.CDLL:
+    """A library, or `BuildError` if it is none, or that of other sources than those in a folder."""
+    reason = "was not built"
+    if path.exists():
+        try:
+            found = ctypes.CDLL(str(path))
+        except OSError as error:
+            reason = f"cannot be loaded ({error})"
+        else:
+            wanted = checksum(folder)
+            if wanted is None or c_uint32.in_dll(found, "sources").value == wanted:
+                return found
+            reason = "is that of other sources"
+    raise BuildError(
+        f"the compiled core for {platform.system()} on {platform.machine()} {reason}: {path}. "
+        "`pip install .` in a copy of the repository builds it with gcc, clang or the package "
+        "ziglang; in an editable installation `python build_tools/compiler.py` does"
+    )
 
 
 def chosen(wanted: str, folder: Path = FOLDER) -> tuple[str, ctypes.CDLL]:
@@ -48,16 +64,16 @@ def chosen(wanted: str, folder: Path = FOLDER) -> tuple[str, ctypes.CDLL]:
     if wanted not in ("", GENERIC, AVX2):
         path = Path(wanted)
         if path.is_file():
-            return wanted, opened(path)
+            return wanted, opened(path, folder)
         expected = f"empty, {GENERIC}, {AVX2}, or the path of a library"
         raise ParameterError(VARIABLE, expected, repr(wanted))
-    generic = opened(path_of(GENERIC, folder))
+    generic = opened(path_of(GENERIC, folder), folder)
     fast = bool(generic.has_avx2())
     if wanted == AVX2 and not fast:
         raise ParameterError(VARIABLE, "a build that this processor runs", repr(wanted))
     if wanted == GENERIC or not fast:
         return GENERIC, generic
-    return AVX2, opened(path_of(AVX2, folder))
+    return AVX2, opened(path_of(AVX2, folder), folder)
 
 
 build, library = chosen(os.environ.get(VARIABLE, ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -250,8 +251,15 @@ def test_the_variable_chooses_the_build() -> None:
 def test_without_a_library_the_error_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"was not built.*pip install"):
         library.chosen("", tmp_path)
-    library.path_of(library.GENERIC, tmp_path).write_text("no library")
+    path = library.path_of(library.GENERIC, tmp_path)
+    path.write_text("no library")
     with pytest.raises(BuildError, match="cannot be loaded"):
+        library.chosen("", tmp_path)
+    path.unlink()
+    shutil.copy(library.library._name, path)
+    assert library.chosen(library.GENERIC, tmp_path)[0] == library.GENERIC
+    (tmp_path / "views.h").write_text("// changed since")
+    with pytest.raises(BuildError, match=r"is that of other sources.*compiler\.py"):
         library.chosen("", tmp_path)
 
 
