@@ -40,7 +40,7 @@ def checksum(folder: Path) -> int | None:
 
 
 def opened(path: Path, folder: Path = FOLDER) -> ctypes.CDLL:
-    """A library, or `BuildError` if it is none, or that of other sources than those in a folder."""
+    """A library that belongs to the sources in a folder, if there are any; or `BuildError`."""
     reason = "was not built"
     if path.exists():
         try:
