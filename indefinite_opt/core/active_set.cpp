@@ -363,6 +363,7 @@ void factorise(Program program, State state, bool fresh, Lent &lent) {
     fill(state.L.flat(), 0.0);
     for (Index i = 0; i < n; ++i) basis[i][i] = 1.0;
     state.counts[FREE] = n, state.counts[SINCE] = 0;
+    if (fresh) state.counts[IDLE] = state.counts[REFINED] = 0;
     Memory<double> v(lent, n);
     // Bounds come first because they cost no rotations; equalities come before other rows.
     for (Index turn = 0; turn < 3; ++turn) {
@@ -728,5 +729,6 @@ EXPORT void active_set_factorise(
 
 EXPORT Index active_set_advance(
     const QuadraticViews *program, const StateViews *state, Index steps, Lent lent) {
-    return advance(*program, *state, steps, lent);
+    const Index outcome = advance(*program, *state, steps, lent);
+    return is_finite(state->x) && is_finite(state->gradient) ? outcome : static_cast<Index>(STALLED);
 }

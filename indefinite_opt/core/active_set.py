@@ -8,16 +8,12 @@ Constraint c < n is the variable c, and constraint n + k is row k.
 from __future__ import annotations
 
 from ctypes import Structure, c_bool, c_double
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.core import binding, library
+from indefinite_opt.core import library
 from indefinite_opt.core.binding import (
-    INT64,
-    UINT64,
     WHOLE,
     Indices,
     Lent,
@@ -93,11 +89,10 @@ class StateViews(Structure):
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
 class Quadratic:
     """min ½xᵀPx + qᵀx  s.t.  low ≤ (x, Rx) ≤ high; the arrays may not change.
 
-    Attributes
+    Parameters
     ----------
     P : (n, n) array
         Finite and symmetric.
@@ -106,58 +101,71 @@ class Quadratic:
     R : (m, n) array
         Finite.
     low, high : (n + m,) array
+
+    Attributes
+    ----------
+    norms : (n + m,) array
+        Lengths of the normals.
+    largest : float
+        The largest entry of |P|.
     """
 
-    P: Array
-    q: Array
-    R: Array
-    low: Array
-    high: Array
+    def __init__(self, P: Array, q: Array, R: Array, low: Array, high: Array) -> None:
+        self.R, self.low, self.high = R, low, high
+        linear = vector(q, "q")
+        rows = table(R, "R", columns=linear.size)
+        sides = linear.size + rows.count
+        ends = vector(low, "low", sides), vector(high, "high", sides)
+        numbers(low, "low")
+        numbers(high, "high")
+        _finite(R, "R")
+        self.norms = np.concatenate([np.ones(linear.size), np.linalg.norm(R, axis=1)])
+        self.views = QuadraticViews(Table(), rows, linear, *ends, vector(self.norms, "norms"))
+        self._set_linear(q)
+        self._set_quadratic(P)
 
-    def __post_init__(self) -> None:
-        n = vector(self.q, "q").size
-        table(self.P, "P", n, n)
-        sides = n + table(self.R, "R", columns=n).count
-        for ends, name in ((self.low, "low"), (self.high, "high")):
-            vector(ends, name, sides)
-            numbers(ends, name)
-        for array, name in ((self.P, "P"), (self.q, "q"), (self.R, "R")):
-            if not np.isfinite(array).all():
-                raise ProblemError(name, "finite numbers", "infinite ones or NaN")
+    def _set_linear(self, q: Array) -> None:
+        self.q, self.views.q = q, vector(q, "q", self.views.R.columns)
+        _finite(q, "q")
+
+    def _set_quadratic(self, P: Array) -> None:
+        n = self.views.R.columns
+        self.P, self.views.P = P, table(P, "P", n, n)
+        _finite(P, "P")
+        self.largest = max(float(P.max(initial=0.0)), -float(P.min(initial=0.0)))
+        self.views.largest = self.largest
 
     @cached_property
     def sizes(self) -> Array:
         """|P|, (n, n)."""
         return np.abs(self.P)
 
-    @cached_property
-    def norms(self) -> Array:
-        """Lengths of the normals, (n + m,)."""
-        return np.concatenate([np.ones(self.q.size), np.linalg.norm(self.R, axis=1)])
-
-    @cached_property
-    def largest(self) -> float:
-        """The largest entry of |P|."""
-        return max(float(self.P.max(initial=0.0)), -float(self.P.min(initial=0.0)))
-
-    @cached_property
-    def views(self) -> QuadraticViews:
-        """The arrays as the loops take them."""
-        return QuadraticViews(
-            table(self.P, "P"), table(self.R, "R"), vector(self.q, "q"), vector(self.low, "low"),
-            vector(self.high, "high"), vector(self.norms, "norms"), self.largest,
-        )  # fmt: skip
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.P, self.q, self.R, self.low, self.high)
+    def with_objective(self, q: Array, P: Array | None = None) -> Quadratic:
+        """The same rows and bounds with another objective."""
+        other = object.__new__(Quadratic)
+        other.__dict__.update(self.__dict__)
+        other.views = QuadraticViews.from_buffer_copy(self.views)
+        other._set_linear(q)
+        if P is not None:
+            other.__dict__.pop("sizes", None)
+            other._set_quadratic(P)
+        return other
 
 
-@dataclass(frozen=True, eq=False)
+def _finite(array: Array, name: str) -> None:
+    if not np.isfinite(array).all():
+        raise ProblemError(name, "finite numbers", "infinite ones or NaN")
+
+
 class State:
-    """A point, its working set and the factors; the arrays are changed in place.
+    """A point, its working set and the factors; the loops change them.
+
+    Python may change x, and only reads the others.
 
     Attributes
     ----------
+    x : (n,) array
+        The point.
     values : (n + m,) array
         x and Rx.
     gradient : (n,) array
@@ -185,10 +193,11 @@ class State:
         Largest entry of x on the way: rounding of x is in proportion to it.
     counts : (COUNTS,) array of int64
         See FREE and the others.
-    draws : (1,) array of uint64
+    draws : (1,) array of int64
         State of the random numbers.
     """
 
+    x: Array
     values: Array
     gradient: Array
     basis: Array
@@ -203,56 +212,37 @@ class State:
     multiplier: Array
     extent: Array
     counts: Indices
-    draws: NDArray[np.uint64]
+    draws: Indices
 
-    def __post_init__(self) -> None:
-        _ = self.views  # this checks types and shapes
+    def __init__(self, program: Quadratic, x: Array, seed: int) -> None:
+        self.n, self.sides = n, sides = program.q.size, program.low.size
+        vector(x, "x", n)
+        numbers(x, "x")
+        self.views = StateViews()
+        self._allot(
+            np.float64, values=sides, gradient=n, slack=sides, ray=n, multiplier=n, extent=1
+        )
+        self._allot(np.int64, slot=n, side=n, held=sides, tried=sides, counts=COUNTS, draws=1)
+        self.draws[0] = seed
+        self.x = self.values[:n]
+        self.x[:] = x
+        self.views.x = View(self.views.values.data, n)
+        self.basis, self.T, self.L = factors = np.zeros((3, n, n))
+        place: int = factors.__array_interface__["data"][0]
+        views = (Table(place + 8 * k * n * n, n, n) for k in range(3))
+        self.views.basis, self.views.T, self.views.L = views
+        for name in ("slot", "side", "counts"):  # which the loops take indices from
+            getattr(self, name).flags.writeable = False
 
-    @property
-    def x(self) -> Array:
-        """The point, (n,), which is part of `values`."""
-        return self.values[: self.gradient.size]
-
-    @cached_property
-    def views(self) -> StateViews:
-        """The arrays as the loops take them."""
-        values = vector(self.values, "values", changed=True)
-        gradient = vector(self.gradient, "gradient", changed=True)
-        n, sides = gradient.size, values.size
-        if sides < n:
-            raise ProblemError("values", f"at least {n} of them", str(sides))
-
-        def numbered(name: str, size: int, dtype: np.dtype[Any] = binding.DOUBLE) -> View:
-            return vector(getattr(self, name), name, size, dtype, changed=True)
-
-        return StateViews(
-            View(values.data, n), values, gradient,
-            *(table(getattr(self, name), name, n, n, changed=True) for name in ("basis", "T", "L")),
-            *(numbered(name, n, INT64) for name in ("slot", "side")),
-            *(numbered(name, sides, INT64) for name in ("held", "tried")),
-            numbered("slack", sides), numbered("ray", n), numbered("multiplier", n),
-            numbered("extent", 1), numbered("counts", COUNTS, INT64), numbered("draws", 1, UINT64),
-        )  # fmt: skip
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, name) for name in self.__dataclass_fields__)
-
-
-def new_state(program: Quadratic, x: Array, seed: int) -> State:
-    """The state at a point, before `factorise`."""
-    n, sides = program.q.size, program.low.size
-    vector(x, "x", n)
-    numbers(x, "x")
-
-    def whole(size: int) -> Indices:
-        return np.zeros(size, dtype=np.int64)
-
-    values = np.concatenate([x, np.zeros(sides - n)])
-    return State(
-        values, np.zeros(n), np.eye(n), np.zeros((n, n)), np.zeros((n, n)), whole(n), whole(n),
-        whole(sides), whole(sides), np.zeros(sides), np.zeros(n), np.zeros(n), np.zeros(1),
-        whole(COUNTS), np.array([seed], dtype=np.uint64),
-    )  # fmt: skip
+    def _allot(self, dtype: type[Any], **sizes: int) -> None:
+        """Arrays of zeros in one block of memory, and their views."""
+        memory = np.zeros(sum(sizes.values()), dtype)
+        place: int = memory.__array_interface__["data"][0]
+        first = 0
+        for name, size in sizes.items():
+            setattr(self, name, memory[first : first + size])
+            setattr(self.views, name, View(place + memory.itemsize * first, size))
+            first += size
 
 
 _PROGRAM, _STATE = reference(QuadraticViews), reference(StateViews)
@@ -264,11 +254,10 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
     """Compute the factors of W, or with `fresh` those of all constraints at their ends at x.
 
     Dependent constraints are left out. Columns of Q along which the curvature is not positive,
-    given those before them, are held by artificial constraints.
+    given those before them, are held by artificial constraints. With `fresh`, earlier steps of
+    length zero do not count any more.
     """
-    _require_working_set(program, state)
-    for name in ("x", "extent"):
-        numbers(getattr(state, name), name)
+    _require_size(program, state)
     _factorise(program.views, state.views, fresh, _memory(program))
 
 
@@ -285,30 +274,20 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
     | steps stay idle too long    |                                      | STALLED                 |
     | numbers have overflowed     |                                      | STALLED                 |
     """
-    _require_working_set(program, state)
-    for name in ("x", "extent", "slack", "basis", "T", "L"):
-        numbers(getattr(state, name), name)
+    _require_size(program, state)
     if steps < 0:
         raise ProblemError("steps", "a number of steps", str(steps))
     outcome: int = _advance(program.views, state.views, steps, _memory(program))
-    finite = np.isfinite(state.x).all() and np.isfinite(state.gradient).all()
-    return outcome if finite else STALLED
+    return outcome
 
 
-def _require_working_set(program: Quadratic, state: State) -> None:
-    """Raise `ProblemError` if the state is that of another program, or has no working set."""
+def _require_size(program: Quadratic, state: State) -> None:
+    """Raise `ProblemError` if the state is that of another program, or its point has NaN."""
     n, sides = program.q.size, program.low.size
-    given = state.gradient.size, state.values.size
-    if given != (n, sides):
+    if (state.n, state.sides) != (n, sides):
         expected = f"a state of {n} variables and {sides - n} rows"
-        raise ProblemError("state", expected, f"one of {given[0]} and {given[1] - given[0]}")
-    binding.within(state.counts[FREE : FREE + 1], "counts", n + 1)
-    nz = int(state.counts[FREE])
-    slot, side = state.slot[nz:], state.side[nz:]
-    binding.within(slot, "slot", sides, ARTIFICIAL)
-    binding.within(side, "side", FLAT + 1, LOWER)
-    if np.any((slot == ARTIFICIAL) & (side < TEMPORARY)):
-        raise ProblemError("side", "artificial constraints that are temporary", "one at an end")
+        raise ProblemError("state", expected, f"one of {state.n} and {state.sides - state.n}")
+    numbers(state.x, "x")
 
 
 def _memory(program: Quadratic) -> Lent:

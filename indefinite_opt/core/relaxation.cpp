@@ -134,18 +134,6 @@ void gather(const Model &model, const Iterate &iterate, Matrix G, Lent &lent) {
     restrict_to_lines(G, model.lines, lent);
 }
 
-// Whether no entry is infinite or NaN, by their bits: the compiler may assume that none is NaN.
-bool is_finite(Constants x) {
-    constexpr uint64_t EXPONENT = 0x7ff0000000000000;
-    Index others = 0;
-    for (Index t = 0; t < x.size; ++t) {
-        uint64_t bits;
-        memcpy(&bits, &x[t], sizeof bits);
-        others += (bits & EXPONENT) == EXPONENT;
-    }
-    return others == 0;
-}
-
 // U = the projection of G on the positive semidefinite matrices; 0, or why there is none.
 Index project(ConstantMatrix G, Matrix U, Lapack lapack, Lent &lent) {
     if (!is_finite(G.flat())) return NOT_FINITE;

@@ -136,6 +136,18 @@ inline Four four_at(Constants v, Index t) {
     return found;
 }
 
+// Whether no entry is infinite or NaN, by their bits: the compiler may assume that none is NaN.
+inline bool is_finite(Constants x) {
+    constexpr uint64_t EXPONENT = 0x7ff0000000000000;
+    Index others = 0;
+    for (Index t = 0; t < x.size; ++t) {
+        uint64_t bits;
+        memcpy(&bits, &x[t], sizeof bits);
+        others += (bits & EXPONENT) == EXPONENT;
+    }
+    return others == 0;
+}
+
 struct Parts {  // of a sum: every eighth term, added in pairs at the end
     Four half[2] = {};
     void add(Index k, double term) { half[k / 4][k % 4] += term; }

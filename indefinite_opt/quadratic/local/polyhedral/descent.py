@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +94,7 @@ class ActiveSetDescent:
     ) -> None:
         self.scaled, self.n = scaled, z.size
         self.program = as_quadratic(scaled) if program is None else program
-        self.state: active_set.State = active_set.new_state(self.program, z, seed)
+        self.state = active_set.State(self.program, z, seed)
         active_set.factorise(self.program, self.state, True)
         sides = self.program.low.size
         self.steps_at_once = max(int(_SLICE_WORK / (_FLOPS_PER_STEP * self.n * sides + 1.0)), 1)
@@ -276,7 +275,6 @@ class ActiveSetDescent:
         return self.program.P @ self.state.x + self.program.q
 
     def _restart(self) -> None:
-        self.state.counts[active_set.REFINED] = self.state.counts[active_set.IDLE] = 0
         active_set.factorise(self.program, self.state, True)
 
     def escape(
@@ -338,11 +336,6 @@ class ActiveSetDescent:
         return True
 
 
-def with_objective(program: active_set.Quadratic, P: Array, q: Array) -> active_set.Quadratic:
-    """The same rows and bounds with the objective ½xᵀPx + qᵀx."""
-    return replace(program, P=P, q=q)
-
-
 def nearest_point(
     scaled: Equilibrated,
     z: Array,
@@ -355,7 +348,7 @@ def nearest_point(
     """
     if not np.isfinite(z).all():
         return feasible
-    distance = with_objective(as_quadratic(scaled), np.eye(z.size), -z)
+    distance = as_quadratic(scaled).with_objective(-z, np.eye(z.size))
     run = ActiveSetDescent(scaled, feasible, distance)
     run.run(halt)
     return run.z
@@ -395,7 +388,7 @@ def descents_on(
     cone: Equilibrated, P: Array, rows: LinearRows, generator: np.random.Generator, count: int
 ) -> Iterator[ActiveSetDescent]:
     """Descents of ½dᵀPd on some `directions`, from random vertices."""
-    homogeneous = with_objective(as_quadratic(cone), P, np.zeros(len(P)))
+    homogeneous = as_quadratic(cone).with_objective(np.zeros(len(P)), P)
     for _ in range(count):
         run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
         run.run()

@@ -261,7 +261,7 @@ class PolyhedralSearch(IteratedSearch):
         q = program.q + tilt
         if not np.isfinite(q).all():
             return z
-        run = ActiveSetDescent(self.scaled, z, replace(program, q=q))
+        run = ActiveSetDescent(self.scaled, z, program.with_objective(q))
         run.run(self._asked, None if steps is None else steps - chain.iterations)
         chain.work += run.work
         chain.iterations += run.iterations
