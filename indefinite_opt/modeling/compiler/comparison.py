@@ -155,16 +155,19 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
         return {"margin": -(structure.excess(values) + xi), "slack": -xi}
     if isinstance(structure, DeclaredQP):
         return _of_rows(structure, values)
-    if isinstance(structure, SignedQP):
-        return structure.residuals(values)
     if not isinstance(structure, BoxLine):
         return {}
-    x = values[structure.variable]
-    found = dict(zip(structure.line_names, structure.A @ x - structure.b, strict=True))
-    found["lower"] = structure.lower - x
-    if not np.all(np.isinf(structure.upper)):
-        found["upper"] = x - structure.upper
-    return found
+    if isinstance(structure, SignedQP):
+        found = structure.residuals(values)
+    else:
+        x = values[structure.variable]
+        found = dict(zip(structure.lines_held, structure.A @ x - structure.b, strict=True))
+        found["lower"] = structure.lower - x
+        if not np.all(np.isinf(structure.upper)):
+            found["upper"] = x - structure.upper
+    for name in structure.lines_held:  # bounds are in the units of variables
+        found[name] = structure.spelling(name).multiple * found[name]
+    return {structure.spelling(name).name: residual for name, residual in found.items()}
 
 
 def _of_rows(qp: DeclaredQP, values: Values) -> dict[str, Array]:

@@ -135,11 +135,14 @@ class Reading:
             for row in self.rows()
         ]
 
-    def bounds(self, variable: str) -> dict[str, VariableBound]:
-        """The bounds of a variable by their sides, at most one on each, and with coefficients 1."""
+    def bounds(self, variable: str, *, scaled: bool = False) -> dict[str, VariableBound]:
+        """The bounds of a variable by their sides, at most one on each.
+
+        Their coefficients are 1, unless `scaled` allows others.
+        """
         found = self.all_bounds(variable)
         require(len({bound.side for bound in found}) == len(found))
-        require(all(np.all(bound.size == 1.0) for bound in found))
+        require(scaled or all(np.all(bound.size == 1.0) for bound in found))
         return {bound.side: bound for bound in found}
 
     def all_bounds(self, variable: str) -> list[VariableBound]:

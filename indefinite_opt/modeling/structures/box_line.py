@@ -42,7 +42,7 @@ class BoxLine(PairedBox):
         return self.total or None
 
     @property
-    def line_names(self) -> tuple[str, ...]:
+    def lines_held(self) -> tuple[str, ...]:
         if self.lines == 1 and self.total:
             return ("total",)
         return ("balance", "total")[: self.lines]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from indefinite_opt.quadratic import (
     LowerBound,
     Optimality,
     Point,
+    Spelling,
     charged,
     critical_curvature,
 )
@@ -55,6 +56,7 @@ class BoxLineQP(ConvexBounds):
     """1 or -1: the declared objective is sense · F."""
     variable: str = "alpha"
     """Name of x in the declared program."""
+    spelled: Mapping[str, Spelling] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,14 @@ import numpy as np
 from indefinite_opt.foundation import Array, Values, cached_property, derived
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, raised
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Construction, FirstOrder, Gram, Optimality, Point
+from indefinite_opt.quadratic import (
+    Construction,
+    FirstOrder,
+    Gram,
+    Optimality,
+    Point,
+    Spelling,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +39,7 @@ class SignedQP(BoxLineQP):
     @classmethod
     def of(
         cls, base: KernelProblem, h: float, c: Array, epsilon: float, upper: float | Array,
-        total: float, sense: int, variable: str,
+        total: float, sense: int, variable: str, spelled: Mapping[str, Spelling],
     ) -> SignedQP:  # fmt: skip
         """The program with these numbers; t = 0 stands for no bound of the norm.
 
@@ -41,7 +48,9 @@ class SignedQP(BoxLineQP):
         linear = np.concatenate([epsilon + c, epsilon - c])
         lines = 2 if total else 1
         both = np.tile(upper, 2) if np.ndim(upper) else upper
-        return cls(_doubled(base), h, linear, both, lines, total, sense, variable, base=base)
+        return cls(
+            _doubled(base), h, linear, both, lines, total, sense, variable, spelled, base=base
+        )
 
     @property
     def fixed_sum(self) -> float | None:
@@ -99,7 +108,7 @@ class SignedQP(BoxLineQP):
         return float(np.asarray(self.linear)[: self.base.n] @ self.values(x)[self.variable])
 
     def residuals(self, values: Values) -> Values:
-        """The excess of each declared constraint."""
+        """The excess of each constraint, by the names in this program."""
         beta, upper = values[self.variable], self.upper
         upper = upper[: self.base.n] if isinstance(upper, np.ndarray) else upper
         found = {"balance": np.array([beta.sum()]), "lower": -upper - beta, "upper": beta - upper}
@@ -121,8 +130,8 @@ class SignedQP(BoxLineQP):
 
     def row_terms(self, x: Array, multipliers: Values) -> float:
         size = np.abs(self.values(x)[self.variable])
-        mass, n = float(size.sum()), size.size
-        lines = np.abs([multipliers[name] for name in self.line_names])
+        mass, n, multipliers = float(size.sum()), size.size, self.as_held(multipliers)
+        lines = np.abs([multipliers[name] for name in self.lines_held])
         total = float(lines @ np.array([mass, mass + self.total])[: self.lines])
         ends = np.where(np.isfinite(self.upper), self.upper, 0.0) * np.ones(2 * n)
         bounds = np.abs(multipliers["lower"]) + np.abs(multipliers["upper"])
@@ -131,18 +140,19 @@ class SignedQP(BoxLineQP):
     # ------------------------------------------------------------------ multipliers
 
     @property
-    def line_names(self) -> tuple[str, ...]:
+    def lines_held(self) -> tuple[str, ...]:
         return ("balance", "norm")[: self.lines]
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         n = self.base.n
-        return dict.fromkeys(self.line_names, ()) | {"lower": (n,), "upper": (n,)}
+        bounds = (self.spelling(name).name for name in ("lower", "upper"))
+        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (n,))
 
     def multipliers(self, first_order: FirstOrder) -> Values:
-        lines = zip(self.line_names, map(np.array, first_order.lines), strict=True)
+        lines = zip(self.lines_held, map(np.array, first_order.lines), strict=True)
         above, n = first_order.upper, self.base.n
-        return dict(lines) | {"lower": above[n:], "upper": above[:n]}
+        return self.as_declared(dict(lines) | {"lower": above[n:], "upper": above[:n]})
 
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
@@ -153,8 +163,9 @@ class SignedQP(BoxLineQP):
             multipliers, reduced = self.multipliers(first_order), first_order.reduced
             upper, residual = first_order.upper, first_order.residual
         else:
-            reduced = self.reduced(gradient, multipliers)
-            upper = np.concatenate([multipliers["upper"], multipliers["lower"]])
+            held = self.as_held(multipliers)
+            reduced = self.reduced(gradient, held)
+            upper = np.concatenate([held["upper"], held["lower"]])
             residual = float(np.max(-np.minimum(reduced + upper, 0.0)))
         # Those of x ≥ 0 are no multipliers of a declared constraint.
         paid = self.complementarity(x, np.maximum(reduced + upper, 0.0), upper)

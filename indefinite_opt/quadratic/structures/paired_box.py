@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +37,13 @@ class FirstOrder:
         return np.maximum(-self.reduced, 0.0)
 
 
+class Spelling(NamedTuple):
+    """How a model writes a constraint: as a multiple of that of the program, under a name."""
+
+    name: str
+    multiple: float | Array
+
+
 class PairedBox(VectorProgram):
     """lower ≤ x ≤ upper and equality constraints, with every variable in at most one of them.
 
@@ -51,6 +61,9 @@ class PairedBox(VectorProgram):
     lower: float | Array
     upper: float | Array
     """Both bounds may be infinite."""
+    spelled: Mapping[str, Spelling] = MappingProxyType({})
+    """Constraints of this program that the declared one writes in another way. A multiplier of
+    k times a constraint is 1/k times that of the constraint."""
 
     @property
     def n(self) -> int:
@@ -62,9 +75,32 @@ class PairedBox(VectorProgram):
         return self.totals.size == 0 or int(self.group.max()) == self.totals.size
 
     @property
+    def lines_held(self) -> tuple[str, ...]:
+        """Names of the equality constraints in this program."""
+        return tuple(f"line {g}" for g in range(self.totals.size))
+
+    def spelling(self, name: str) -> Spelling:
+        """How the declared program writes a constraint of this one."""
+        return self.spelled.get(name, Spelling(name, 1.0))
+
+    @property
     def line_names(self) -> tuple[str, ...]:
         """Names of the equality constraints in the declared program."""
-        return tuple(f"line {g}" for g in range(self.totals.size))
+        return tuple(self.spelling(name).name for name in self.lines_held)
+
+    def as_declared(self, multipliers: Values) -> Values:
+        """Multipliers of the declared constraints, given those of this program."""
+        spelled = ((self.spelling(name), value) for name, value in multipliers.items())
+        return {name: value / multiple for (name, multiple), value in spelled}
+
+    def as_held(self, multipliers: Values) -> Values:
+        """Multipliers of the constraints of this program, given those of the declared ones."""
+        names = (*self.lines_held, "lower", "upper")
+        spelled = ((name, *self.spelling(name)) for name in names)
+        return {
+            name: multipliers[declared] * multiple
+            for name, declared, multiple in spelled if declared in multipliers
+        }  # fmt: skip
 
     @property
     def A(self) -> Array:
@@ -79,7 +115,8 @@ class PairedBox(VectorProgram):
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         bounds = ("lower", "upper") if np.any(np.isfinite(self.upper)) else ("lower",)
-        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
+        shapes = dict.fromkeys(self.line_names, ())
+        return shapes | {self.spelling(name).name: (self.n,) for name in bounds}
 
     def infeasibility(self, x: Array) -> float:
         """The least t for which moves of at most t·reach lead to where all constraints hold.
@@ -156,13 +193,16 @@ class PairedBox(VectorProgram):
         return multipliers
 
     def reduced(self, gradient: Array, multipliers: Values) -> Array:
-        """The gradient plus the multiples of the equality constraints, (n,)."""
-        return gradient + self.A.T @ np.array([multipliers[name] for name in self.line_names])
+        """The gradient plus the multiples of the equality constraints of this program, (n,)."""
+        return gradient + self.A.T @ np.array([multipliers[name] for name in self.lines_held])
 
     def multipliers(self, first_order: FirstOrder) -> Values:
         """Multipliers by the names of the declared constraints; none of infinite upper bounds."""
-        values = [*map(np.array, first_order.lines), first_order.lower, first_order.upper]
-        return dict(zip(self.multiplier_shapes, values, strict=False))
+        lines = zip(self.lines_held, map(np.array, first_order.lines), strict=True)
+        bounds = {"lower": first_order.lower}
+        if np.any(np.isfinite(self.upper)):
+            bounds["upper"] = first_order.upper
+        return self.as_declared(dict(lines) | bounds)
 
     def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
         """Σ |multiplier| · |slack| over all finite bounds, in units of the objective."""
@@ -177,9 +217,9 @@ class PairedBox(VectorProgram):
         return total
 
     def row_terms(self, x: Array, multipliers: Values) -> float:
-        size, total = np.abs(x), 0.0
-        if self.line_names:
-            lines = np.abs([multipliers[name] for name in self.line_names])
+        size, total, multipliers = np.abs(x), 0.0, self.as_held(multipliers)
+        if self.lines_held:
+            lines = np.abs([multipliers[name] for name in self.lines_held])
             total += float(lines @ (np.abs(self.A) @ size + np.abs(self.b)))
         for name, ends in (("lower", self.lower), ("upper", self.upper)):
             finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
@@ -193,12 +233,13 @@ class PairedBox(VectorProgram):
         if multipliers is None:
             first_order = self.first_order(x, gradient, tol)
             multipliers, reduced = self.multipliers(first_order), first_order.reduced
-            residual = first_order.residual
+            residual, held = first_order.residual, self.as_held(multipliers)
         else:
-            reduced = self.reduced(gradient, multipliers)
-            upper = multipliers.get("upper", np.zeros(self.n))
-            residual = float(np.max(np.abs(reduced - multipliers["lower"] + upper)))
-        paid = self.complementarity(x, multipliers["lower"], multipliers.get("upper"))
+            held = self.as_held(multipliers)
+            reduced = self.reduced(gradient, held)
+            upper = held.get("upper", np.zeros(self.n))
+            residual = float(np.max(np.abs(reduced - held["lower"] + upper)))
+        paid = self.complementarity(x, held["lower"], held.get("upper"))
         return Optimality(multipliers, residual / unit, paid, unit, reduced)
 
     def start(self) -> Array:

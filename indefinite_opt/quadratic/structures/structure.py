@@ -251,7 +251,7 @@ class Structure(ABC, Generic[X]):
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         """Sentences on multipliers that have a wrong sign; those of equalities have none."""
-        equalities = ("balance", "total", "equalities")
+        equalities = {"equalities", *getattr(self, "line_names", ())}
         return [
             f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
             for name, value in optimality.multipliers.items()
