@@ -115,7 +115,6 @@ from indefinite_opt.quadratic.structures.gaps import (
 from indefinite_opt.quadratic.structures.paired_box import (
     FirstOrder,
     PairedBox,
-    Spelling,
     project_line,
 )
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
@@ -127,6 +126,7 @@ from indefinite_opt.quadratic.structures.structure import (
     LowerBound,
     Optimality,
     Point,
+    Spelling,
     Structure,
     VectorProgram,
 )

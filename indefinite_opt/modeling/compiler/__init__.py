@@ -57,6 +57,7 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
         except Mismatch:
             continue
         if reading.is_complete:
+            structure.__dict__["spelled"] = reading.spelled
             compare(form, structure, problem)
             return structure
     atoms = [part.text for part in form.separables if not has_epigraph(part)]

@@ -151,8 +151,9 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
     if isinstance(structure, LinearProgram):
         return _of_blocks(structure, values)
     if isinstance(structure, MarginProgram):
-        xi = values["xi"]
-        return {"margin": -(structure.excess(values) + xi), "slack": -xi}
+        xi, (margin, k) = values["xi"], structure.spelling("margin")
+        short = -(structure.excess(values) + xi)
+        return {margin: k * short, structure.spelling("slack").name: -xi}
     if isinstance(structure, DeclaredQP):
         return _of_rows(structure, values)
     if not isinstance(structure, BoxLine):

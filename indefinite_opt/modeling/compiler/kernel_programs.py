@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import Operator, VariableBound, level
+from indefinite_opt.algebra import Operator, level
 from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.modeling.compiler.reading import (
     Line,
@@ -25,7 +25,7 @@ from indefinite_opt.modeling.structures import (
     squared,
 )
 from indefinite_opt.problem import KernelFactor, KernelProblem
-from indefinite_opt.quadratic import DenseGram, Spelling
+from indefinite_opt.quadratic import DenseGram
 
 
 def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
@@ -34,16 +34,15 @@ def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require(len(form.variables) == 1 and not form.separables and form.quadratics)
     ((variable, shape),) = form.variables.items()
     require(shape == (problem.n,))
-    (total,) = _spelled_lines(reading, variable, {"total": np.ones(problem.n)})
-    bounds = reading.bounds(variable, scaled=True)
-    require(total.b > 0.0 and set(bounds) == {"lower", "upper"})
+    lines = _held_lines(reading, variable, {"total": np.ones(problem.n)})
+    bounds = reading.bounds(variable, "lower", "upper")
+    require(len(lines) == 1 and lines[0].b > 0.0 and set(bounds) == {"lower", "upper"})
     require(only(bounds["lower"].end) == 0.0)
     H, c, constant = reading.quadratic_form(variable)
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
     upper = only(bounds["upper"].end)
-    spelled = _spelled([total], bounds)
-    return BoxLineQP(kernel, h, level(c), upper, 1, total.b, form.sense, variable, spelled)
+    return BoxLineQP(kernel, h, level(c), upper, 1, lines[0].b, form.sense, variable)
 
 
 def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
@@ -55,19 +54,20 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     require(len(form.variables) == 1 and form.quadratics)
     ((variable, shape),) = form.variables.items()
     require(shape == (problem.n,) and (form.separables or form.norms))
-    epsilon, total, spelled = 0.0, 0.0, {}
+    epsilon, total = 0.0, 0.0
     for term in reading.separables():
         require(term.kind == "abs" and is_variable(term.u, variable) and only(term.weights) >= 0.0)
         epsilon += only(term.weights)
     for norm in reading.norms():
         require(is_variable(norm.u, variable) and not total)
-        total, spelled = norm.end, {"norm": Spelling(norm.name, 1.0)}
+        total = norm.end
+        reading.spell("norm", norm.name)
         require(total > 0.0)
-    (balance,) = _spelled_lines(reading, variable, {"balance": np.ones(problem.n)})
-    bounds = reading.bounds(variable, scaled=True)
+    lines = _held_lines(reading, variable, {"balance": np.ones(problem.n)})
+    bounds = reading.bounds(variable, "lower", "upper")
     # What both parts have in common must cost nothing where it makes up for a smaller norm.
     require(not (total and epsilon))
-    require(balance.b == 0.0 and set(bounds) == {"lower", "upper"})
+    require(len(lines) == 1 and lines[0].b == 0.0 and set(bounds) == {"lower", "upper"})
     upper = level(np.atleast_1d(bounds["upper"].end))
     require(np.all(upper > 0.0) and np.all(bounds["lower"].end == -upper))
     # With more than half of the largest norm, pairs of parts cannot make up for a smaller one.
@@ -77,8 +77,7 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     H, c, constant = reading.quadratic_form(variable)
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
-    spelled |= _spelled([balance], bounds)
-    return SignedQP.of(kernel, h, c, epsilon, upper, total, form.sense, variable, spelled)
+    return SignedQP.of(kernel, h, c, epsilon, upper, total, form.sense, variable)
 
 
 def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
@@ -88,7 +87,7 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     ((variable, shape),) = form.variables.items()
     require(shape == (problem.n,))
     held = {"balance": problem.y, "total": np.ones(problem.n)}
-    lines, bounds = _spelled_lines(reading, variable, held), reading.bounds(variable, scaled=True)
+    lines, bounds = _held_lines(reading, variable, held), reading.bounds(variable, "lower", "upper")
     total = _total(lines)
     require("lower" in bounds and np.ndim(bounds["lower"].end) == 0 and bounds["lower"].end == 0.0)
     upper = bounds["upper"].end if "upper" in bounds else np.inf
@@ -97,7 +96,7 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require("upper" not in bounds or np.any(np.isfinite(upper)))
     H, slope, constant = reading.quadratic_form(variable)
     H, slope = reduced(H, slope, [line.declared for line in lines])
-    c, spelled = level(slope), _spelled(lines, bounds)
+    c = level(slope)
     require(len(lines) < 2 or not (np.ndim(upper) or np.ndim(c)))
     least_squares = _source(H)
     if least_squares is not None:
@@ -108,11 +107,11 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
         require(_is_least_squares(c, source))
         return KreinLeastSquares(
             squared(source), hessian=weight, linear=c, upper=upper, lines=1, source=source,
-            sense=form.sense, variable=variable, spelled=spelled,
+            sense=form.sense, variable=variable,
         )  # fmt: skip
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem)
-    return BoxLineQP(kernel, h, c, upper, len(lines), total, form.sense, variable, spelled)
+    return BoxLineQP(kernel, h, c, upper, len(lines), total, form.sense, variable)
 
 
 class HeldLine(NamedTuple):
@@ -121,10 +120,9 @@ class HeldLine(NamedTuple):
     name: str
     b: float
     declared: Line
-    multiple: float
 
 
-def _spelled_lines(reading: Reading, variable: str, held: dict[str, Array]) -> list[HeldLine]:
+def _held_lines(reading: Reading, variable: str, held: dict[str, Array]) -> list[HeldLine]:
     """All rows as multiples of the equations with these aᵀx, in their order, each at most once."""
     found: dict[str, HeldLine] = {}
     for line in reading.lines(variable):
@@ -132,21 +130,12 @@ def _spelled_lines(reading: Reading, variable: str, held: dict[str, Array]) -> l
             multiple = float(line.a[0] * a[0])  # entries of a are 1 or -1
             if multiple != 0.0 and np.array_equal(line.a, multiple * a):
                 require(name not in found)
-                found[name] = HeldLine(name, line.b / multiple, line, multiple)
+                found[name] = HeldLine(name, line.b / multiple, line)
+                reading.spell(name, line.name, multiple)
                 break
         else:
             raise Mismatch
     return [found[name] for name in held if name in found]
-
-
-def _spelled(lines: list[HeldLine], bounds: dict[str, VariableBound]) -> dict[str, Spelling]:
-    """The declared constraints that are not those of the program by name and size."""
-    found = {line.name: Spelling(line.declared.name, line.multiple) for line in lines}
-    found |= {side: Spelling(bound.name, bound.size) for side, bound in bounds.items()}
-    return {
-        name: spelling for name, spelling in found.items()
-        if name != spelling.name or np.any(spelling.multiple != 1.0)
-    }  # fmt: skip
 
 
 def _total(lines: list[HeldLine]) -> float:

@@ -45,6 +45,7 @@ def blocks(form: Canonical) -> Blocks:
         bounds = {bound.side: bound for bound in form.bounds if bound.variable == name}
         ends = {side: bound.end for side, bound in bounds.items()}
         names = [bounds[side].name if side in bounds else None for side in ("lower", "upper")]
+        sizes = [bounds[side].size if side in bounds else 1.0 for side in ("lower", "upper")]
         cost = form.cost(name)
         cost = np.zeros(1) if cost is None else cost
         variables[name] = Columns(
@@ -52,6 +53,7 @@ def blocks(form: Canonical) -> Blocks:
             norms[name].weights if name in norms else level(cost),
             absolute=name in norms,
             constraints=(names[0], names[1]),
+            sizes=(sizes[0], sizes[1]),
             **ends,
         )
     rows = {row.name: Rows(row.u.linear, 0.0 - row.u.constants, row.equal) for row in form.rows}
@@ -77,7 +79,8 @@ def has_shapes(form: Canonical, variable: str, n: int) -> bool:
 
 def has_margins(reading: Reading, problem: KernelProblem, variable: str, shape: str) -> bool:
     """Whether the rows are e - ξ ≤ Av + by with ξ ≥ 0 and the kernel matrix in A."""
-    row = reading.row("margin", equal=False)
+    row = reading.inequality("margin", "xi")
+    require(row.m == problem.n)
     require(set(row.linear) == {variable, "b", "xi"})
     require(is_kernel_of(problem, row.linear[variable], -1.0, shape))
     require(row.linear["xi"].multiple == -1.0 and np.all(row.constants == 1.0))
@@ -91,25 +94,20 @@ def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(form.variables == {"alpha": (problem.n,), "delta": ()} and form.sense == 1)
     require(not form.separables and not form.quadratics)
     require(only(reading.cost("delta")) == 1.0)
-    rows = reading.row("sensitivity", equal=False)
+    rows = reading.inequality("sensitivity", "delta")
     require(set(rows.linear) == {"alpha", "delta"} and not rows.constants.any())
     require(rows.m == problem.n)
     require(np.all(rows.linear["delta"].column == -1.0))
-    for name, a, b in (("balance", y, 0.0), ("total", np.ones(y.size), 1.0)):
-        line = reading.row(name, equal=True)
-        require(line.m == 1 and list(line.linear) == ["alpha"] and line.constants[0] == -b)
-        require(np.array_equal(line.linear["alpha"].row, a))
-    bounds = reading.bounds("alpha")
-    require({side: bound.name for side, bound in bounds.items()} == _NAMES)
+    require(reading.equation("balance", "alpha", y) == 0.0)
+    require(reading.equation("total", "alpha", np.ones(y.size)) == 1.0)
+    bounds = reading.bounds("alpha", "lower", "upper")
+    require(set(bounds) == {"lower", "upper"})
     require(only(bounds["lower"].end) == 0.0)
     beta = only(bounds["upper"].end)
     # Repaired points and bounds exist only if each class can have the weight 1/2.
     require(beta * problem.smaller_class >= 0.5 * (1.0 - 1e-12))
     Delta = _sensitivity(rows.linear["alpha"].T, problem)
     return SensitivityGame(*blocks(form), problem=problem, given=Delta, beta=beta)
-
-
-_NAMES = {"lower": "lower", "upper": "upper"}
 
 
 def _sensitivity(Delta: Operator, problem: KernelProblem) -> Array | None:
@@ -130,12 +128,11 @@ def one_class(reading: Reading, problem: KernelProblem) -> LinearProgram:
     sigma = float(form.sense)
     require(only(reading.cost("rho")) == sigma and not np.any(reading.cost("w")))
     price = positive(reading.cost("xi"))
-    rows, total = reading.row("boundary", equal=False), reading.row("total", equal=True)
+    rows = reading.inequality("boundary", "xi")
     require(set(rows.linear) == {"w", "rho", "xi"} and not rows.constants.any())
     described = _described(rows.linear["w"], sigma, problem)
     require(np.all(rows.linear["rho"].column == -sigma) and rows.linear["xi"].multiple == -1.0)
-    require(total.m == 1 and list(total.linear) == ["w"] and total.constants[0] == -1.0)
-    require(np.all(total.linear["w"].row == 1.0))
+    require(reading.equation("total", "w", np.ones(n)) == 1.0)
     require(reading.is_nonnegative("w", "lower") and reading.is_nonnegative("xi", "slack"))
     require(reading.is_nonnegative("rho", "radius") if sigma > 0.0 else not reading.bounds("rho"))
     require(price * n >= 1.0 and form.constant == 0.0)
@@ -161,6 +158,8 @@ def box(reading: Reading, problem: KernelProblem) -> LinearProgram:
     reading.cost(variable)
     bounds = reading.bounds(variable)
     require(set(bounds) == {"lower", "upper"})
-    ends = [np.broadcast_to(np.asarray(bounds[side].end, float), shape) for side in _NAMES]
+    ends = [
+        np.broadcast_to(np.asarray(bounds[side].end, float), shape) for side in ("lower", "upper")
+    ]
     require(all(np.isfinite(end).all() for end in ends) and np.all(ends[0] <= ends[1]))
     return LinearProgram(*blocks(form))

@@ -49,7 +49,7 @@ def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHul
     require(set(form.variables) == {"w", "xi"} | scalars and form.sense == 1)
     require(form.variables["xi"] == (problem.n,))
     require(not form.separables)
-    square, row = reading.square_of("w"), reading.row("margin", equal=False)
+    square, row = reading.square_of("w"), reading.inequality("margin", "xi")
     M, embedding = None if square.P is None else square.P.diagonal, embed(problem)
     # Lifting needs an isometric embedding of this very kernel.
     require(M is not None and np.array_equal(M, embedding.M))

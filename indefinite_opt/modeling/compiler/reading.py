@@ -24,6 +24,7 @@ from indefinite_opt.algebra import (
 )
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelFactor, KernelProblem
+from indefinite_opt.quadratic import Spelling
 
 
 class Mismatch(Exception):
@@ -53,6 +54,8 @@ class Reading:
     def __init__(self, form: Canonical) -> None:
         self.form = form
         self._taken: Counter[object] = Counter()
+        self.spelled: dict[str, Spelling] = {}
+        """Constraints of the program under other names, or times other numbers, in the form."""
 
     @property
     def is_complete(self) -> bool:
@@ -62,6 +65,11 @@ class Reading:
         parts += [("constant",)] * (form.constant != 0.0)
         parts += [*form.quadratics, *form.separables, *form.rows, *form.norms, *form.bounds]
         return self._taken == Counter(map(_key, parts))
+
+    def spell(self, name: str, declared: str, multiple: Array | float = 1.0) -> None:
+        """Say that the declared constraint is so many times that of the program."""
+        if name != declared or np.any(np.asarray(multiple) != 1.0):
+            self.spelled[name] = Spelling(declared, multiple)
 
     def _take(self, parts: list[object]) -> None:
         self._taken.update(map(_key, parts))
@@ -114,12 +122,33 @@ class Reading:
         self._take([*self.form.norms])
         return self.form.norms
 
-    def row(self, name: str, *, equal: bool) -> Affine:
-        """u of the only row under a name."""
-        found = [row for row in self.form.rows if row.name == name and row.equal == equal]
-        require(len(found) == 1)
+    def inequality(self, name: str, variable: str) -> Affine:
+        """u of the only inequality ku ≤ 0, with this name in the program.
+
+        k is such that the first coefficient of a variable in u is 1 or -1.
+        """
+        found = [row for row in self.form.rows if not row.equal]
+        require(len(found) == 1 and variable in found[0].u.linear)
         self._take([*found])
-        return found[0].u
+        A = found[0].u.linear[variable]
+        require(A.multiple is not None or A.shape[1] == 1)
+        k = abs(float(A.column[0] if A.multiple is None else A.multiple))
+        require(k > 0.0)
+        self.spell(name, found[0].name, k)
+        return found[0].u.scaled(1.0 / k)
+
+    def equation(self, name: str, variable: str, a: Array) -> float:
+        """b of the equation that is a multiple of aᵀv = b, with this name in the program."""
+        for row in self.form.rows:
+            if not row.equal or row.u.m != 1 or list(row.u.linear) != [variable]:
+                continue
+            given = row.u.linear[variable].row
+            k = float(given[0] / a[0])
+            if k != 0.0 and np.array_equal(given, k * a):
+                self._take([row])
+                self.spell(name, row.name, k)
+                return -float(row.u.constants[0]) / k
+        raise Mismatch
 
     def rows(self) -> list[AffineRows]:
         """All rows."""
@@ -135,14 +164,15 @@ class Reading:
             for row in self.rows()
         ]
 
-    def bounds(self, variable: str, *, scaled: bool = False) -> dict[str, VariableBound]:
+    def bounds(self, variable: str, lower: str = "", upper: str = "") -> dict[str, VariableBound]:
         """The bounds of a variable by their sides, at most one on each.
 
-        Their coefficients are 1, unless `scaled` allows others.
+        `lower` and `upper` are their names in the program.
         """
         found = self.all_bounds(variable)
         require(len({bound.side for bound in found}) == len(found))
-        require(scaled or all(np.all(bound.size == 1.0) for bound in found))
+        for bound in found:
+            self.spell({"lower": lower, "upper": upper}[bound.side], bound.name, bound.size)
         return {bound.side: bound for bound in found}
 
     def all_bounds(self, variable: str) -> list[VariableBound]:
@@ -152,9 +182,9 @@ class Reading:
         return found
 
     def is_nonnegative(self, variable: str, name: str) -> bool:
-        """Whether the only bound of a variable is v ≥ 0 under this name."""
-        bounds = self.bounds(variable)
-        require(set(bounds) == {"lower"} and bounds["lower"].name == name)
+        """Whether the only bound of a variable is v ≥ 0, with this name in the program."""
+        bounds = self.bounds(variable, name)
+        require(set(bounds) == {"lower"})
         return np.ndim(bounds["lower"].end) == 0 and bounds["lower"].end == 0.0
 
     def quadratic_form(self, variable: str) -> tuple[Operator, Array, float]:

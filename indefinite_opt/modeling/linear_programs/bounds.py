@@ -47,7 +47,7 @@ class OneNormMachine(LinearProgram):
         yᵀλ = 0 then holds exactly, and the rounding of the products with K is allowed for.
         """
         problem = self.problem
-        lam = _balanced(np.clip(multipliers["margin"], 0.0, self.C), problem.y)
+        lam = _balanced(np.clip(self.as_held(multipliers)["margin"], 0.0, self.C), problem.y)
         total = float(lam.sum())
         signed, terms = problem.y * lam, (problem.n + 4) * total
         sums, error = np.abs(problem.K @ signed), terms * EPS * problem.largest
@@ -139,7 +139,7 @@ class SensitivityGame(LinearProgram):
 
     def dual_bound(self, multipliers: Values) -> float:
         """min over α of αᵀΔπ minus its rounding, with π the multipliers scaled to sum to one."""
-        pi = np.maximum(multipliers["sensitivity"], 0.0)
+        pi = np.maximum(self.as_held(multipliers)["sensitivity"], 0.0)
         if not pi.max() > 0.0:
             return -np.inf
         pi = pi / pi.max()
@@ -226,7 +226,7 @@ class OneClassDescription(LinearProgram):
         Where ρ ≥ 0 a sum of at most 1 suffices. Where n·p < 1 there is no bound for a ρ of either
         sign.
         """
-        problem, lam = self.problem, np.clip(multipliers["boundary"], 0.0, self.price)
+        problem, lam = self.problem, np.clip(self.as_held(multipliers)["boundary"], 0.0, self.price)
         if self.sense < 0.0 or float(lam.sum()) > 1.0 - problem.n * EPS:
             lam = _of_sum_one(lam, self.price)
             # The correctly rounded sum is 0 only if the sum of λ is 1 exactly.

@@ -40,6 +40,8 @@ class Columns:
     """Whether the cost is that of |v| instead of v: two nonnegative columns with difference v."""
     constraints: tuple[str | None, str | None] = (None, None)
     """Names of the lower and the upper bound as declared constraints."""
+    sizes: tuple[float | Array, float | Array] = (1.0, 1.0)
+    """Coefficients of v in these."""
 
     @property
     def size(self) -> int:
@@ -170,9 +172,11 @@ class LinearProgram(Structure[Array]):
             multiplier = -rows[self._row_slices[name]].reshape(row.shape)[()]
             named[name] = multiplier if row.equal else np.maximum(multiplier, 0.0)
         for name, variable in self.variables.items():
-            for bound, sign in zip(variable.constraints, (1.0, -1.0), strict=True):
+            sides = zip(variable.constraints, (1.0, -1.0), variable.sizes, strict=True)
+            for bound, sign, size in sides:
                 if bound is not None:
-                    named[bound] = np.maximum(sign * reduced[self._column_slices[name]], 0.0)
+                    signed = sign * reduced[self._column_slices[name]]
+                    named[bound] = np.maximum(signed, 0.0) / np.ravel(size)
         return named
 
     def write_multipliers(self, multipliers: Values) -> Array:
@@ -242,6 +246,10 @@ class LinearProgram(Structure[Array]):
         """Multipliers of the declared constraints from those of the rows."""
         constrained = {name for name, v in self.variables.items() if v.constraints != (None, None)}
         return self.read_multipliers(rows, self.cost - self._column_products(rows, constrained))
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        return tuple(name for name, row in self.constraints.items() if row.equal)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:

@@ -17,7 +17,6 @@ from indefinite_opt.quadratic import (
     Gram,
     Optimality,
     Point,
-    Spelling,
 )
 
 
@@ -39,7 +38,7 @@ class SignedQP(BoxLineQP):
     @classmethod
     def of(
         cls, base: KernelProblem, h: float, c: Array, epsilon: float, upper: float | Array,
-        total: float, sense: int, variable: str, spelled: Mapping[str, Spelling],
+        total: float, sense: int, variable: str,
     ) -> SignedQP:  # fmt: skip
         """The program with these numbers; t = 0 stands for no bound of the norm.
 
@@ -48,9 +47,7 @@ class SignedQP(BoxLineQP):
         linear = np.concatenate([epsilon + c, epsilon - c])
         lines = 2 if total else 1
         both = np.tile(upper, 2) if np.ndim(upper) else upper
-        return cls(
-            _doubled(base), h, linear, both, lines, total, sense, variable, spelled, base=base
-        )
+        return cls(_doubled(base), h, linear, both, lines, total, sense, variable, base=base)
 
     @property
     def fixed_sum(self) -> float | None:
@@ -144,10 +141,14 @@ class SignedQP(BoxLineQP):
         return ("balance", "norm")[: self.lines]
 
     @property
+    def line_names(self) -> tuple[str, ...]:
+        return super().line_names[:1]  # the norm is an inequality where it is declared
+
+    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         n = self.base.n
-        bounds = (self.spelling(name).name for name in ("lower", "upper"))
-        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (n,))
+        shapes = dict.fromkeys(self.lines_held, ()) | dict.fromkeys(("lower", "upper"), (n,))
+        return {self.spelling(name).name: shape for name, shape in shapes.items()}
 
     def multipliers(self, first_order: FirstOrder) -> Values:
         lines = zip(self.lines_held, map(np.array, first_order.lines), strict=True)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +34,6 @@ class FirstOrder:
         return np.maximum(-self.reduced, 0.0)
 
 
-class Spelling(NamedTuple):
-    """How a model writes a constraint: as a multiple of that of the program, under a name."""
-
-    name: str
-    multiple: float | Array
-
-
 class PairedBox(VectorProgram):
     """lower ≤ x ≤ upper and equality constraints, with every variable in at most one of them.
 
@@ -61,9 +51,6 @@ class PairedBox(VectorProgram):
     lower: float | Array
     upper: float | Array
     """Both bounds may be infinite."""
-    spelled: Mapping[str, Spelling] = MappingProxyType({})
-    """Constraints of this program that the declared one writes in another way. A multiplier of
-    k times a constraint is 1/k times that of the constraint."""
 
     @property
     def n(self) -> int:
@@ -79,28 +66,10 @@ class PairedBox(VectorProgram):
         """Names of the equality constraints in this program."""
         return tuple(f"line {g}" for g in range(self.totals.size))
 
-    def spelling(self, name: str) -> Spelling:
-        """How the declared program writes a constraint of this one."""
-        return self.spelled.get(name, Spelling(name, 1.0))
-
     @property
     def line_names(self) -> tuple[str, ...]:
         """Names of the equality constraints in the declared program."""
         return tuple(self.spelling(name).name for name in self.lines_held)
-
-    def as_declared(self, multipliers: Values) -> Values:
-        """Multipliers of the declared constraints, given those of this program."""
-        spelled = ((self.spelling(name), value) for name, value in multipliers.items())
-        return {name: value / multiple for (name, multiple), value in spelled}
-
-    def as_held(self, multipliers: Values) -> Values:
-        """Multipliers of the constraints of this program, given those of the declared ones."""
-        names = (*self.lines_held, "lower", "upper")
-        spelled = ((name, *self.spelling(name)) for name in names)
-        return {
-            name: multipliers[declared] * multiple
-            for name, declared, multiple in spelled if declared in multipliers
-        }  # fmt: skip
 
     @property
     def A(self) -> Array:
@@ -115,8 +84,8 @@ class PairedBox(VectorProgram):
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         bounds = ("lower", "upper") if np.any(np.isfinite(self.upper)) else ("lower",)
-        shapes = dict.fromkeys(self.line_names, ())
-        return shapes | {self.spelling(name).name: (self.n,) for name in bounds}
+        shapes = dict.fromkeys(self.lines_held, ()) | dict.fromkeys(bounds, (self.n,))
+        return {self.spelling(name).name: shape for name, shape in shapes.items()}
 
     def infeasibility(self, x: Array) -> float:
         """The least t for which moves of at most t·reach lead to where all constraints hold.

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -104,6 +105,13 @@ class LowerBound(NamedTuple):
     """Why it proves a global optimum, if the declared program alone does not say so."""
 
 
+class Spelling(NamedTuple):
+    """How a model writes a constraint: as a multiple of that of the program, under a name."""
+
+    name: str
+    multiple: float | Array
+
+
 class Structure(ABC, Generic[X]):
     """min F(x) over a feasible set, for solvers that know the kind of program it is.
 
@@ -129,6 +137,9 @@ class Structure(ABC, Generic[X]):
     """1 or -1: the declared objective is sense · (F + constant)."""
     constant: float = 0.0
     """Constant that F omits."""
+    spelled: Mapping[str, Spelling] = MappingProxyType({})
+    """Constraints of this program that the declared one writes in another way. A multiplier of
+    k times a constraint is 1/k times that of the constraint."""
 
     # ------------------------------------------------------------- what kind of program it is
 
@@ -171,6 +182,29 @@ class Structure(ABC, Generic[X]):
     @abstractmethod
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of the multipliers of every declared constraint."""
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        """Names of the declared equality constraints, whose multipliers may have any sign."""
+        return ()
+
+    def spelling(self, name: str) -> Spelling:
+        """How the declared program writes a constraint of this one."""
+        return self.spelled.get(name, Spelling(name, 1.0))
+
+    def as_declared(self, multipliers: Values) -> Values:
+        """Multipliers of the declared constraints, given those of this program."""
+        spelled = ((self.spelling(name), value) for name, value in multipliers.items())
+        return {name: value / multiple for (name, multiple), value in spelled}
+
+    def as_held(self, multipliers: Values) -> Values:
+        """Multipliers of the constraints of this program, given those of the declared ones."""
+        held = {spelling.name: name for name, spelling in self.spelled.items()}
+        names = {declared: held.get(declared, declared) for declared in multipliers}
+        return {
+            name: multipliers[declared] * self.spelling(name).multiple
+            for declared, name in names.items()
+        }  # fmt: skip
 
     @abstractmethod
     def from_values(self, values: Values) -> X:
@@ -251,7 +285,7 @@ class Structure(ABC, Generic[X]):
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         """Sentences on multipliers that have a wrong sign; those of equalities have none."""
-        equalities = {"equalities", *getattr(self, "line_names", ())}
+        equalities = {"equalities", *self.line_names}
         return [
             f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
             for name, value in optimality.multipliers.items()
@@ -417,7 +451,8 @@ class ExplicitProgram(Structure[Values]):
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         origin = {name: np.zeros(shape) for name, shape in self.shapes.items()}
-        return {name: np.shape(v) for name, v in self.multipliers(origin).items()}
+        found = self.multipliers(origin).items()
+        return {self.spelling(name).name: np.shape(value) for name, value in found}
 
     def from_values(self, values: Values) -> Values:
         return values
@@ -440,17 +475,16 @@ class ExplicitProgram(Structure[Values]):
         self, point: Point[Values], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
         values = point.x
-        if multipliers is None:
-            multipliers = self.multipliers(values)
+        held = self.multipliers(values) if multipliers is None else self.as_held(multipliers)
         return Optimality(
-            multipliers,
-            self.residual(values, multipliers),
-            self.complementarity(values, multipliers),
+            self.as_declared(held) if multipliers is None else multipliers,
+            self.residual(values, held),
+            self.complementarity(values, held),
         )
 
     def bounds(self, point: Point[Values], multipliers: Values | None) -> Iterator[LowerBound]:
         if multipliers:
-            yield LowerBound(self.lower_bound(point.x, multipliers))
+            yield LowerBound(self.lower_bound(point.x, self.as_held(multipliers)))
         yield LowerBound(self.lower_bound(point.x, self.multipliers(point.x)))
 
     def remarks(self, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
@@ -471,7 +505,7 @@ class ExplicitProgram(Structure[Values]):
 
     @abstractmethod
     def multipliers(self, values: Values) -> dict[str, Array]:
-        """Multipliers of the declared constraints, recovered from a point; {} if there are none."""
+        """Multipliers of the constraints of this program, recovered from a point, or {}."""
 
     @abstractmethod
     def lower_bound(self, values: Values, multipliers: Values) -> float:

@@ -137,7 +137,7 @@ class _LiftedIteration:
         """The lifted point with its multipliers."""
         return Solution(
             values=self.values,
-            multipliers=self.multipliers,
+            multipliers=self.program.as_declared(self.multipliers),
             status=status,
             iterations=self.steps,
             trace=self.trace,
