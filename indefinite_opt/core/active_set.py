@@ -15,10 +15,13 @@ import numpy as np
 from indefinite_opt.core import library
 from indefinite_opt.core.binding import (
     WHOLE,
+    Fixed,
     Indices,
     Lent,
     Table,
     View,
+    count,
+    finite,
     lending,
     numbers,
     reference,
@@ -89,7 +92,7 @@ class StateViews(Structure):
     ]  # fmt: skip
 
 
-class Quadratic:
+class Quadratic(Fixed):
     """min ½xᵀPx + qᵀx  s.t.  low ≤ (x, Rx) ≤ high; the arrays may not change.
 
     Parameters
@@ -118,7 +121,7 @@ class Quadratic:
         ends = vector(low, "low", sides), vector(high, "high", sides)
         numbers(low, "low")
         numbers(high, "high")
-        _finite(R, "R")
+        finite(R, "R")
         self.norms = np.concatenate([np.ones(linear.size), np.linalg.norm(R, axis=1)])
         self.views = QuadraticViews(Table(), rows, linear, *ends, vector(self.norms, "norms"))
         self._set_linear(q)
@@ -126,14 +129,17 @@ class Quadratic:
 
     def _set_linear(self, q: Array) -> None:
         self.q, self.views.q = q, vector(q, "q", self.views.R.columns)
-        _finite(q, "q")
+        finite(q, "q")
 
     def _set_quadratic(self, P: Array) -> None:
         n = self.views.R.columns
         self.P, self.views.P = P, table(P, "P", n, n)
-        _finite(P, "P")
+        finite(P, "P")
         self.largest = max(float(P.max(initial=0.0)), -float(P.min(initial=0.0)))
         self.views.largest = self.largest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Quadratic, (self.P, self.q, self.R, self.low, self.high)
 
     @cached_property
     def sizes(self) -> Array:
@@ -142,23 +148,18 @@ class Quadratic:
 
     def with_objective(self, q: Array, P: Array | None = None) -> Quadratic:
         """The same rows and bounds with another objective."""
+        changed = {"q", "views"} if P is None else {"q", "views", "P", "largest", "sizes"}
         other = object.__new__(Quadratic)
-        other.__dict__.update(self.__dict__)
+        other.__dict__.update((k, v) for k, v in self.__dict__.items() if k not in changed)
         other.views = QuadraticViews.from_buffer_copy(self.views)
         other._set_linear(q)
         if P is not None:
-            other.__dict__.pop("sizes", None)
             other._set_quadratic(P)
         return other
 
 
-def _finite(array: Array, name: str) -> None:
-    if not np.isfinite(array).all():
-        raise ProblemError(name, "finite numbers", "infinite ones or NaN")
-
-
-class State:
-    """A point, its working set and the factors; the loops change them.
+class State(Fixed):
+    """A point, its working set and the factors; the loops change them, in one thread at a time.
 
     Python may change x, and only reads the others.
 
@@ -277,7 +278,7 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
     _require_size(program, state)
     if steps < 0:
         raise ProblemError("steps", "a number of steps", str(steps))
-    outcome: int = _advance(program.views, state.views, steps, _memory(program))
+    outcome: int = _advance(program.views, state.views, count(steps), _memory(program))
     return outcome
 
 

@@ -16,8 +16,8 @@ from indefinite_opt.core.binding import (
     Held,
     Table,
     View,
+    finite,
     number,
-    numbers,
     reference,
     table,
     vector,
@@ -32,8 +32,8 @@ class Equations(Held, Structure):
 
     def __init__(self, rows: Array, rhs: Array) -> None:
         super().__init__(table(rows, "rows"), vector(rhs, "rhs", len(rows)))
-        numbers(rows, "rows")
-        numbers(rhs, "rhs")
+        finite(rows, "rows")
+        finite(rhs, "rhs")
         self.arrays = rows, rhs
 
 
@@ -52,8 +52,8 @@ def cut_by_rows(
     n = equations.rows.columns
     left = np.empty((2, n))
     box = vector(lower, "lower", n), vector(upper, "upper", n)
-    numbers(lower, "lower")
-    numbers(upper, "upper")
+    finite(lower, "lower")
+    finite(upper, "upper")
     misses = number(share, "share", 0.0), number(tiny, "tiny", 0.0)
     _cut_by_rows(equations, *box, *misses, table(left, "left", changed=True))
     return left[0], left[1]

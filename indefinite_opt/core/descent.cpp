@@ -217,6 +217,7 @@ Pair grouped_pair(
 // with the largest (v_i - v_j)²/a is taken. The last of equal entries counts, as in LIBSVM with the
 // classes in sorting order.
 Pair libsvm_pair(const Program &p, Vector v, Ways ways) {
+    if (v.size == 0) return {0.0, 0, 0, 0};
     double bottom = INF, top = -INF, best = 0.0;
     Index i = 0, j = 0;
     for (Index t = 0; t < v.size; ++t)

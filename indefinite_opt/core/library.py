@@ -13,7 +13,16 @@ import os
 import platform
 import zlib
 from collections.abc import Callable
-from ctypes import c_double, c_int64, c_uint32, c_void_p
+from ctypes import (
+    PYFUNCTYPE,
+    c_char_p,
+    c_double,
+    c_int64,
+    c_uint32,
+    c_void_p,
+    py_object,
+    pythonapi,
+)
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +116,9 @@ def scipy_pointer(module: Any, name: str, signature: str) -> int:
     SciPy hands its functions over as capsules, whose names are their signatures. One built with
     64-bit integers is refused.
     """
-    python = ctypes.pythonapi
-    get_name, get_pointer = python.PyCapsule_GetName, python.PyCapsule_GetPointer
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
-    get_pointer.restype, get_pointer.argtypes = c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    # Functions of our own: the types of those that `pythonapi` keeps are those of any package.
+    get_name = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", pythonapi))
+    get_pointer = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))
     capsule = module.__pyx_capi__[name]
     given: bytes = get_name(capsule)
     # Numbers are `double`, under the name that the file of SciPy gives this type.

@@ -251,7 +251,7 @@ def advance(model: Model, iterate: Iterate, change: float, iterations: int) -> N
     order = _order(model, iterate)
     memory = lending(order * order, 2, *_gathering(model, iterate), *_projecting(order, "iterate"))
     factor = positive(change, "change")
-    _raise_failure(_advance(model, iterate, factor, iterations, _lapack(), memory))
+    _raise_failure(_advance(model, iterate, factor, binding.count(iterations), _lapack(), memory))
 
 
 def most_violated(
