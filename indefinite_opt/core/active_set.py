@@ -1,8 +1,6 @@
 """Steps of an active-set method for quadratic programs.
 
-The working set W and the factors Q = [Z Y], T and L are those of `active_set.cpp`.
-
-Constraint c < n is the variable c, and constraint n + k is row k.
+`active_set.cpp` says what the working set W, the factors Q = [Z Y], T and L, and the constants are.
 """
 
 from __future__ import annotations
@@ -43,37 +41,20 @@ def _whole(*names: str) -> list[int]:
 RUNNING, STATIONARY, UNBOUNDED, STALLED = _whole("RUNNING", "STATIONARY", "UNBOUNDED", "STALLED")
 
 LOWER, EQUAL, UPPER, TEMPORARY, FLAT = _whole("LOWER", "EQUAL", "UPPER", "TEMPORARY", "FLAT")
-"""Where a constraint of W is held: at an end, at both, at another value, or at another value along
-a direction in which nothing changes."""
-
 (ARTIFICIAL,) = _whole("ARTIFICIAL")
-"""In place of a constraint: a column of Q that is held."""
-
 FREE, STEPS, IDLE, REFINED, SINCE, FLATS, COUNTS = _whole(
     "FREE", "STEPS", "IDLE", "REFINED", "SINCE", "FLATS", "COUNTS"
 )
-"""Places in `State.counts`: nz, the dimension of Z; steps; steps in a row of length zero; Newton
-steps in a row on one working set; steps since the factors were computed; moves in a row that left
-the objective as it was. The last one is how many there are."""
-
 PARALLEL_SHARE = _number("PARALLEL_SHARE")
-"""Slope of a constraint along a direction, as a share of the product of their lengths, up to which
-it counts as parallel to it."""
-
 CURVATURE_SHARE = _number("CURVATURE_SHARE")
-"""Curvature along a unit vector, as a share of n times the largest entry of P, up to which it may
-be rounding."""
-
 MULTIPLIER_SHARE = _number("MULTIPLIER_SHARE")
-"""Multiplier times the length of its normal, as a share of √n times the terms of the gradient, up
-to which it may be rounding."""
 
 FACTOR_STEPS = 400
 """Steps after which the factors are computed anew: each loses a few roundings."""
 
 
 class QuadraticViews(Structure):
-    """The arrays of a `Quadratic` as the loops take them."""
+    """Of a `Quadratic`."""
 
     _fields_ = [
         ("P", Table), ("R", Table), ("q", View), ("low", View), ("high", View), ("norms", View),
@@ -82,7 +63,7 @@ class QuadraticViews(Structure):
 
 
 class StateViews(Structure):
-    """The arrays of a `State` as the loops take them."""
+    """Of a `State`."""
 
     _fields_ = [
         ("x", View), ("values", View), ("gradient", View), ("basis", Table), ("T", Table),
@@ -254,9 +235,7 @@ _advance = library.function("active_set_advance", _PROGRAM, _STATE, WHOLE, Lent,
 def factorise(program: Quadratic, state: State, fresh: bool) -> None:
     """Compute the factors of W, or with `fresh` those of all constraints at their ends at x.
 
-    Dependent constraints are left out. Columns of Q along which the curvature is not positive,
-    given those before them, are held by artificial constraints. With `fresh`, earlier steps of
-    length zero do not count any more.
+    With `fresh`, earlier steps of length zero do not count any more.
     """
     _require_size(program, state)
     _factorise(program.views, state.views, fresh, _memory(program))

@@ -14,6 +14,7 @@ import platform
 import zlib
 from collections.abc import Callable
 from ctypes import (
+    POINTER,
     PYFUNCTYPE,
     c_char_p,
     c_double,
@@ -107,7 +108,8 @@ def constant(name: str) -> float:
 
 def layout(name: str, fields: int) -> list[int]:
     """The size of a structure in C++, and the offsets of its fields."""
-    return list((c_int64 * (fields + 1)).in_dll(library, f"layout_{name}"))
+    found: Any = function(f"layout_{name}", returns=POINTER(c_int64))()[: fields + 1]
+    return list(found)
 
 
 def scipy_pointer(module: Any, name: str, signature: str) -> int:

@@ -162,10 +162,8 @@ Perturbed perturb(
 
 }  // namespace
 
-LAYOUT(
-    Plan, AT(Plan, perturbations), AT(Plan, pairs), AT(Plan, slack), AT(Plan, violation),
-    AT(Plan, steps), AT(Plan, work))
-LAYOUT(Perturbed, AT(Perturbed, perturbations), AT(Perturbed, steps), AT(Perturbed, work))
+LAYOUT(Plan, AT(perturbations), AT(pairs), AT(slack), AT(violation), AT(steps), AT(work))
+LAYOUT(Perturbed, AT(perturbations), AT(steps), AT(work))
 
 EXPORT void perturbation_perturb(
     const Program *program, const Point *point, Constants linear, Places order, Places starts,
