@@ -143,58 +143,24 @@ class State(Fixed):
     """A point, its working set and the factors; the loops change them, in one thread at a time.
 
     Python may change x, and only reads the others.
-
-    Attributes
-    ----------
-    x : (n,) array
-        The point.
-    values : (n + m,) array
-        x and Rx.
-    gradient : (n,) array
-    basis : (n, n) array
-        Qᵀ: rows Z, then Y.
-    T : (n, n) array
-        Used from row and column nz on.
-    L : (n, n) array
-        Used up to row and column nz.
-    slot : (n,) array of int64
-        The constraint in each row of T.
-    side : (n,) array of int64
-        Where that is held.
-    held : (n + m,) array of int64
-        1 if the constraint is in W.
-    tried : (n + m,) array of int64
-        1 if its release was found not to lead down from this point.
-    slack : (n + m,) array
-        Distance from an end that counts as none.
-    ray : (n,) array
-        Direction along which the objective was found unbounded.
-    multiplier : (n,) array
-        Of each row of T.
-    extent : (1,) array
-        Largest entry of x on the way: rounding of x is in proportion to it.
-    counts : (COUNTS,) array of int64
-        See FREE and the others.
-    draws : (1,) array of int64
-        State of the random numbers.
     """
 
-    x: Array
-    values: Array
-    gradient: Array
-    basis: Array
-    T: Array
-    L: Array
-    slot: Indices
-    side: Indices
-    held: Indices
-    tried: Indices
-    slack: Array
-    ray: Array
-    multiplier: Array
-    extent: Array
-    counts: Indices
-    draws: Indices
+    x: Array  # (n,)
+    values: Array  # (n + m,), x and Rx
+    gradient: Array  # (n,)
+    basis: Array  # (n, n), Qᵀ: rows Z, then Y
+    T: Array  # (n, n), used from row and column nz on
+    L: Array  # (n, n), used up to row and column nz
+    slot: Indices  # (n,), the constraint in each row of T
+    side: Indices  # (n,), where that is held
+    held: Indices  # (n + m,), 1 if the constraint is in W
+    tried: Indices  # (n + m,), 1 if its release was found not to lead down from this point
+    slack: Array  # (n + m,), distance from an end that counts as none
+    ray: Array  # (n,), direction along which the objective was found unbounded
+    multiplier: Array  # (n,), of each row of T
+    extent: Array  # (1,), largest entry of x on the way: rounding of x is in proportion to it
+    counts: Indices  # (COUNTS,), see FREE and the others
+    draws: Indices  # (1,), state of the random numbers
 
     def __init__(self, program: Quadratic, x: Array, seed: int) -> None:
         self.n, self.sides = n, sides = program.q.size, program.low.size

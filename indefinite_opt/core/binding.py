@@ -52,6 +52,11 @@ class Rows(Structure):
     _fields_ = [("data", c_void_p), ("count", c_int64), ("columns", c_int64), ("stride", c_int64)]
 
 
+def fields(structure: Structure) -> list[Any]:
+    """What C++ has written."""
+    return [getattr(structure, field[0]) for field in structure._fields_]
+
+
 class Lent(Structure):
     """`Lent`: memory of a Python array, which lives as long as this."""
 

@@ -25,6 +25,7 @@ from indefinite_opt.core.binding import (
     Table,
     View,
     count,
+    fields,
     has_nan,
     lasting_numbers,
     lending,
@@ -219,12 +220,6 @@ class StepOutcome(NamedTuple):
     rounding: float  # of v, in units of eps · max|K|
 
 
-def _outcome(found: OutcomeStructure) -> StepOutcome:
-    return StepOutcome(
-        found.state, found.violation, found.steps, found.decrease, found.work, found.rounding
-    )
-
-
 def _limits(tolerance: float, most: int, most_work: float) -> tuple[float, int, float]:
     return number(tolerance, "tolerance", 0.0), count(most), number(most_work, "most_work")
 
@@ -252,7 +247,7 @@ def pair_steps(
     found, limits = OutcomeStructure(), _limits(tolerance, most, most_work)
     lent = lending(*program.memory)
     _pair_steps(program.structure, point.structure, rule, *limits, byref(found), lent)
-    return _outcome(found)
+    return StepOutcome(*fields(found))
 
 
 def _offset(offset: int, program: PairProgram) -> int:
@@ -315,7 +310,7 @@ def block_steps(
         program.structure, point.structure, tolerance, int(size), _offset(offset, program), most,
         most_work, byref(found), lent,
     )  # fmt: skip
-    return _outcome(found.outcome), found.offset, found.blocks
+    return StepOutcome(*fields(found.outcome)), found.offset, found.blocks
 
 
 def spread(K: Array, indices: Indices, amounts: Array, v: Array) -> None:

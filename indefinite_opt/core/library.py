@@ -13,17 +13,7 @@ import os
 import platform
 import zlib
 from collections.abc import Callable
-from ctypes import (
-    POINTER,
-    PYFUNCTYPE,
-    c_char_p,
-    c_double,
-    c_int64,
-    c_uint32,
-    c_void_p,
-    py_object,
-    pythonapi,
-)
+from ctypes import PYFUNCTYPE, c_char_p, c_double, c_int64, c_uint32, c_void_p, py_object
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +98,7 @@ def constant(name: str) -> float:
 
 def layout(name: str, fields: int) -> list[int]:
     """The size of a structure in C++, and the offsets of its fields."""
-    found: Any = function(f"layout_{name}", returns=POINTER(c_int64))()[: fields + 1]
+    found: Any = function(f"layout_{name}", returns=ctypes.POINTER(c_int64))()[: fields + 1]
     return list(found)
 
 
@@ -119,8 +109,9 @@ def scipy_pointer(module: Any, name: str, signature: str) -> int:
     64-bit integers is refused.
     """
     # Functions of our own: the types of those that `pythonapi` keeps are those of any package.
-    get_name = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", pythonapi))
-    get_pointer = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))
+    get_name = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+    kind = PYFUNCTYPE(c_void_p, py_object, c_char_p)
+    get_pointer = kind(("PyCapsule_GetPointer", ctypes.pythonapi))
     capsule = module.__pyx_capi__[name]
     given: bytes = get_name(capsule)
     # Numbers are `double`, under the name that the file of SciPy gives this type.

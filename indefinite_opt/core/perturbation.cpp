@@ -3,12 +3,10 @@
 #include "descent.h"
 #include "draws.h"
 
-struct Plan {
-    Index perturbations;
-    Index pairs;  // most pairs that one perturbation exchanges
-    double slack;  // largest share by which F at a point that is perturbed may exceed the lowest
-    double violation;  // at which the descent after a perturbation ends
-    Index steps;  // of all descents together
+struct Plan {  // see `PerturbationPlan` in `perturbation.py`
+    Index perturbations, pairs;
+    double slack, violation;
+    Index steps;
     double work;
 };
 

@@ -18,6 +18,7 @@ from indefinite_opt.core.binding import (
     Lent,
     View,
     count,
+    fields,
     lending,
     numbers,
     reference,
@@ -107,4 +108,4 @@ def perturb(
         vector(state, "state", 1, UINT64, changed=True), byref(found),
         lending(*[program.n] * 4, *program.memory),
     )  # fmt: skip
-    return Perturbed(found.perturbations, found.steps, found.work)
+    return Perturbed(*fields(found))

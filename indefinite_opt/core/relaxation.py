@@ -143,16 +143,11 @@ class Iterate(Held, Structure):
 
     def require_numbers(self) -> None:
         """Raise `ProblemError` if an entry is NaN."""
-        pairs, ends, squares, corner, cut, kinds, penalty, U = self.arrays
-        numbers(pairs, "pairs")
-        numbers(ends, "ends")
-        numbers(squares, "squares")
-        numbers(corner, "corner")
-        numbers(cut, "cut")
-        for each in kinds:
+        for (name, *_), array in zip(self._fields_, self.arrays, strict=True):
+            if name != "kinds":
+                numbers(array, name)
+        for each in self.arrays[5]:
             numbers(each.arrays[0], "multipliers")
-        numbers(penalty, "penalty")
-        numbers(U, "U")
 
 
 class Lapack(Structure):
@@ -310,7 +305,6 @@ def _parts(
 
 
 def _square(array: Array, name: str) -> Table:
-    """A square matrix."""
     return table(array, name, columns=table(array, name).count)
 
 

@@ -25,11 +25,11 @@
 #endif
 
 // The size of a structure that Python states too, and where its fields are; a test compares them.
-#define LAYOUT(type, ...)                                      \
-    EXPORT const Index *layout_##type(void) {                  \
-        using Type = type;                                     \
+#define LAYOUT(type, ...)                                         \
+    EXPORT const Index *layout_##type(void) {                     \
+        using Type = type;                                        \
         static const Index found[] = {sizeof(Type), __VA_ARGS__}; \
-        return found;                                          \
+        return found;                                             \
     }
 #define AT(field) offsetof(Type, field)
 
