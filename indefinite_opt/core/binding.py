@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import library
 from indefinite_opt.errors import ProblemError, shown
 from indefinite_opt.foundation import Array
 
@@ -25,7 +26,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 DOUBLE, INT64, BOOL, UINT64 = map(np.dtype, (np.float64, np.int64, np.bool_, np.uint64))
 
-KEPT_BYTES = 2**20
+KEPT_BYTES = 0 if library.constant("CHECKED") else 2**20
 """Memory for loops up to this size is kept for the next call of the same thread."""
 
 MOST = 2**62

@@ -10,6 +10,15 @@
 // The checksum of what was compiled.
 EXPORT const uint32_t sources = SOURCES;
 
+// Whether this build checks accesses. It then gets no more memory than it asked for.
+#ifdef CHECK_BOUNDS
+constexpr bool CHECKED = true;
+#else
+constexpr bool CHECKED = false;
+#endif
+
+SHOWN(CHECKED)
+
 LAYOUT(Vector, AT(data), AT(size))
 LAYOUT(Matrix, AT(data), AT(count), AT(columns))
 LAYOUT(Rows, AT(data), AT(count), AT(columns), AT(stride))

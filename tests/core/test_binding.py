@@ -167,7 +167,8 @@ def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
                 continue
             with pytest.raises(ProblemError) as caught:
                 function(**(fresh | {name: value}))
-            assert caught.value.argument, (entry, name, kind)
+            if not kind.startswith("too"):  # else it may be another array that does not fit
+                assert caught.value.argument == name.removesuffix("_"), (entry, name, kind)
 
 
 THEMES: tuple[ModuleType, ...] = (
@@ -280,7 +281,10 @@ def test_numbers_beyond_64_bits_are_the_largest() -> None:
     assert found.state == descent.CONVERGED
 
 
-def test_memory_is_kept_for_the_next_call_and_is_large_enough() -> None:
+def test_memory_is_kept_for_the_next_call_and_is_large_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(binding, "KEPT_BYTES", 2**20)  # the checked build keeps none
     small = binding.lending(3, 5)
     assert small.end - small.next >= 8 * 8 + 2 * 64
     assert binding.lending(1) is small
