@@ -34,17 +34,13 @@ def _number(name: str) -> float:
     return library.constant(f"ACTIVE_SET_{name}")
 
 
-def _whole(*names: str) -> list[int]:
-    return [int(_number(name)) for name in names]
+def _whole(names: str) -> list[int]:
+    return [int(_number(name)) for name in names.split()]
 
 
-RUNNING, STATIONARY, UNBOUNDED, STALLED = _whole("RUNNING", "STATIONARY", "UNBOUNDED", "STALLED")
-
-LOWER, EQUAL, UPPER, TEMPORARY, FLAT = _whole("LOWER", "EQUAL", "UPPER", "TEMPORARY", "FLAT")
-(ARTIFICIAL,) = _whole("ARTIFICIAL")
-FREE, STEPS, IDLE, REFINED, SINCE, FLATS, COUNTS = _whole(
-    "FREE", "STEPS", "IDLE", "REFINED", "SINCE", "FLATS", "COUNTS"
-)
+RUNNING, STATIONARY, UNBOUNDED, STALLED = _whole("RUNNING STATIONARY UNBOUNDED STALLED")
+LOWER, EQUAL, UPPER, TEMPORARY, ARTIFICIAL = _whole("LOWER EQUAL UPPER TEMPORARY ARTIFICIAL")
+FREE, STEPS, SINCE, COUNTS = _whole("FREE STEPS SINCE COUNTS")
 PARALLEL_SHARE = _number("PARALLEL_SHARE")
 CURVATURE_SHARE = _number("CURVATURE_SHARE")
 MULTIPLIER_SHARE = _number("MULTIPLIER_SHARE")
@@ -159,7 +155,7 @@ class State(Fixed):
     ray: Array  # (n,), direction along which the objective was found unbounded
     multiplier: Array  # (n,), of each row of T
     extent: Array  # (1,), largest entry of x on the way: rounding of x is in proportion to it
-    counts: Indices  # (COUNTS,), see FREE and the others
+    counts: Indices  # (COUNTS,), see `Count` in C++
     draws: Indices  # (1,), state of the random numbers
 
     def __init__(self, program: Quadratic, x: Array, seed: int) -> None:

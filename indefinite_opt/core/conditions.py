@@ -1,8 +1,4 @@
-"""The loop over the rows of a box, which cut its intervals.
-
-It passes over the rows a few times, which costs more in calls than in numbers: a node of a program
-of some tens of rows applies it several times.
-"""
+"""The loop over equality constraints that cuts the intervals of a box."""
 
 from __future__ import annotations
 

@@ -467,7 +467,6 @@ SHOWN(BLOCK_TOLERANCE_SHARE)
 SHOWN(STEPS_PER_MEMBER)
 SHOWN(BLOCK_PASSES)
 SHOWN(STEP_WORK)
-SHOWN(INFINITE_STEP)
 
 EXPORT void descent_pair_steps(
     const Program *program, const Point *point, Index rule, double tolerance, Index most,

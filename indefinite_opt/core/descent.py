@@ -45,7 +45,6 @@ RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3
 SECOND_ORDER, LIBSVM, FIRST_ORDER = 0, 1, 2
 """How pairs are selected; see `pair_steps`."""
 
-INFINITE_STEP = library.constant("INFINITE_STEP")
 LEAVE_SHARE = library.constant("LEAVE_SHARE")
 BLOCK_TOLERANCE_SHARE = library.constant("BLOCK_TOLERANCE_SHARE")
 STEPS_PER_MEMBER = int(library.constant("STEPS_PER_MEMBER"))

@@ -281,9 +281,6 @@ void write_ascending(const Index (&literals)[5], Indices target) {
 }  // namespace
 
 SHOWN(BALANCE_PERIOD)
-SHOWN(OVER_RELAXATION)
-SHOWN(SWEEPS_PER_ITERATION)
-SHOWN(MAX_IMBALANCE)
 SHOWN(MAX_ORDER)
 SHOWN(NOT_FINITE)
 
