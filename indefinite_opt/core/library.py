@@ -45,11 +45,11 @@ def opened(path: Path, folder: Path = FOLDER) -> ctypes.CDLL:
     if path.exists():
         try:
             found = ctypes.CDLL(str(path))
-        except OSError as error:
+            sources = c_uint32.in_dll(found, "sources").value
+        except (OSError, ValueError) as error:  # ValueError: it is another library
             reason = f"cannot be loaded ({error})"
         else:
-            wanted = checksum(folder)
-            if wanted is None or c_uint32.in_dll(found, "sources").value == wanted:
+            if checksum(folder) in (None, sources):
                 return found
             reason = "is that of other sources"
     raise BuildError(

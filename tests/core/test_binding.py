@@ -329,6 +329,13 @@ def test_without_a_library_the_error_says_what_to_do(tmp_path: Path) -> None:
         library.chosen("", tmp_path)
 
 
+def test_a_foreign_library_is_refused() -> None:
+    from scipy.linalg import cython_blas
+
+    with pytest.raises(BuildError, match="cannot be loaded"):
+        library.chosen(cython_blas.__file__)
+
+
 def test_functions_of_scipy_with_another_signature_are_refused() -> None:
     """As those of a SciPy with 64-bit integers have."""
     from scipy.linalg import cython_blas
