@@ -67,32 +67,19 @@ constexpr double LEAST_SQUARES = 0x1p-900, MOST_SQUARES = 0x1p1000;
 // The unit, or its inverse, in which all other numbers have squares within these limits.
 constexpr double UNIT = 0x1p600;
 
-struct QuadraticViews {
-    ConstantMatrix P, R;  // (n, n), (m, n)
-    Constants q;
-    Constants low, high;  // (n + m,)
-    Constants norms;      // (n + m,) lengths of the normals
-    double largest;       // entry of P
+struct QuadraticViews {  // see `Quadratic` in `active_set.py`
+    ConstantMatrix P, R;
+    Constants q, low, high, norms;
+    double largest;
 };
 
-// A point, its working set and the factors.
-struct StateViews {
-    Vector x;               // (n,), part of the next
-    Vector values;          // (n + m,) x and Rx
-    Vector gradient;        // (n,)
-    Matrix basis;           // (n, n) Qᵀ: rows Z, then Y
-    Matrix T;               // (n, n), used from row and column nz on
-    Matrix L;               // (n, n), used up to row and column nz
-    Indices slot;           // (n,) the constraint in each row of T
-    Indices side;           // (n,) where that is held
-    Indices held;           // (n + m,) 1 if the constraint is in W
-    Indices tried;          // (n + m,) 1 if its release was found not to lead down from this point
-    Vector slack;           // (n + m,) distance from an end that counts as none
-    Vector ray;             // (n,) direction along which the objective was found unbounded
-    Vector multiplier;      // (n,) of each row of T
-    Vector extent;          // (1,) largest entry of x on the way: rounding is in proportion to it
-    Indices counts;         // see `Count`
-    View<uint64_t> draws;   // (1,) state of the random numbers
+struct StateViews {  // a point, its working set and the factors; see `State` there
+    Vector x, values, gradient;
+    Matrix basis, T, L;
+    Indices slot, side, held, tried;
+    Vector slack, ray, multiplier, extent;
+    Indices counts;
+    View<uint64_t> draws;
 };
 
 using Program = const QuadraticViews &;
@@ -290,9 +277,7 @@ void keep_working_set(Program program, State state, Lent &lent) {
     }
 }
 
-// Move x onto W where rounding has taken it off; compute the gradient and the rows there.
-//
-// Returns the size of the terms of the gradient.
+// Move x onto W, and compute the rows and the gradient there; returns the size of its terms.
 double refresh(Program program, State state, Lent &lent) {
     const Index n = state.x.size;
     const Vector x = state.x;
@@ -689,38 +674,17 @@ Outcome advance(Program program, State state, Index steps, Lent &lent) {
 // Constants by names that no other theme has.
 #define SHOWN_HERE(name) EXPORT const double constant_ACTIVE_SET_##name = double(name);
 
-SHOWN_HERE(RUNNING)
-SHOWN_HERE(STATIONARY)
-SHOWN_HERE(UNBOUNDED)
-SHOWN_HERE(STALLED)
-SHOWN_HERE(LOWER)
-SHOWN_HERE(EQUAL)
-SHOWN_HERE(UPPER)
-SHOWN_HERE(TEMPORARY)
-SHOWN_HERE(FLAT)
-SHOWN_HERE(ARTIFICIAL)
-SHOWN_HERE(FREE)
-SHOWN_HERE(STEPS)
-SHOWN_HERE(IDLE)
-SHOWN_HERE(REFINED)
-SHOWN_HERE(SINCE)
-SHOWN_HERE(FLATS)
-SHOWN_HERE(COUNTS)
-SHOWN_HERE(PARALLEL_SHARE)
-SHOWN_HERE(CURVATURE_SHARE)
-SHOWN_HERE(MULTIPLIER_SHARE)
+SHOWN_HERE(RUNNING) SHOWN_HERE(STATIONARY) SHOWN_HERE(UNBOUNDED) SHOWN_HERE(STALLED)
+SHOWN_HERE(LOWER) SHOWN_HERE(EQUAL) SHOWN_HERE(UPPER) SHOWN_HERE(TEMPORARY) SHOWN_HERE(ARTIFICIAL)
+SHOWN_HERE(FREE) SHOWN_HERE(STEPS) SHOWN_HERE(SINCE) SHOWN_HERE(COUNTS)
+SHOWN_HERE(PARALLEL_SHARE) SHOWN_HERE(CURVATURE_SHARE) SHOWN_HERE(MULTIPLIER_SHARE)
+
+LAYOUT(QuadraticViews, AT(P), AT(R), AT(q), AT(low), AT(high), AT(norms), AT(largest))
 
 LAYOUT(
-    QuadraticViews, AT(QuadraticViews, P), AT(QuadraticViews, R), AT(QuadraticViews, q),
-    AT(QuadraticViews, low), AT(QuadraticViews, high), AT(QuadraticViews, norms),
-    AT(QuadraticViews, largest))
-
-LAYOUT(
-    StateViews, AT(StateViews, x), AT(StateViews, values), AT(StateViews, gradient),
-    AT(StateViews, basis), AT(StateViews, T), AT(StateViews, L), AT(StateViews, slot),
-    AT(StateViews, side), AT(StateViews, held), AT(StateViews, tried), AT(StateViews, slack),
-    AT(StateViews, ray), AT(StateViews, multiplier), AT(StateViews, extent),
-    AT(StateViews, counts), AT(StateViews, draws))
+    StateViews,
+    AT(x), AT(values), AT(gradient), AT(basis), AT(T), AT(L), AT(slot), AT(side), AT(held),
+    AT(tried), AT(slack), AT(ray), AT(multiplier), AT(extent), AT(counts), AT(draws))
 
 EXPORT void active_set_factorise(
     const QuadraticViews *program, const StateViews *state, bool fresh, Lent lent) {

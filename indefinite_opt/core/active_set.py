@@ -1,8 +1,6 @@
 """Steps of an active-set method for quadratic programs.
 
-The working set W and the factors Q = [Z Y], T and L are those of `active_set.cpp`.
-
-Constraint c < n is the variable c, and constraint n + k is row k.
+`active_set.cpp` says what the working set W, the factors Q = [Z Y], T and L, and the constants are.
 """
 
 from __future__ import annotations
@@ -15,10 +13,13 @@ import numpy as np
 from indefinite_opt.core import library
 from indefinite_opt.core.binding import (
     WHOLE,
+    Fixed,
     Indices,
     Lent,
     Table,
     View,
+    count,
+    finite,
     lending,
     numbers,
     reference,
@@ -33,44 +34,23 @@ def _number(name: str) -> float:
     return library.constant(f"ACTIVE_SET_{name}")
 
 
-def _whole(*names: str) -> list[int]:
-    return [int(_number(name)) for name in names]
+def _whole(names: str) -> list[int]:
+    return [int(_number(name)) for name in names.split()]
 
 
-RUNNING, STATIONARY, UNBOUNDED, STALLED = _whole("RUNNING", "STATIONARY", "UNBOUNDED", "STALLED")
-
-LOWER, EQUAL, UPPER, TEMPORARY, FLAT = _whole("LOWER", "EQUAL", "UPPER", "TEMPORARY", "FLAT")
-"""Where a constraint of W is held: at an end, at both, at another value, or at another value along
-a direction in which nothing changes."""
-
-(ARTIFICIAL,) = _whole("ARTIFICIAL")
-"""In place of a constraint: a column of Q that is held."""
-
-FREE, STEPS, IDLE, REFINED, SINCE, FLATS, COUNTS = _whole(
-    "FREE", "STEPS", "IDLE", "REFINED", "SINCE", "FLATS", "COUNTS"
-)
-"""Places in `State.counts`: nz, the dimension of Z; steps; steps in a row of length zero; Newton
-steps in a row on one working set; steps since the factors were computed; moves in a row that left
-the objective as it was. The last one is how many there are."""
-
+RUNNING, STATIONARY, UNBOUNDED, STALLED = _whole("RUNNING STATIONARY UNBOUNDED STALLED")
+LOWER, EQUAL, UPPER, TEMPORARY, ARTIFICIAL = _whole("LOWER EQUAL UPPER TEMPORARY ARTIFICIAL")
+FREE, STEPS, SINCE, COUNTS = _whole("FREE STEPS SINCE COUNTS")
 PARALLEL_SHARE = _number("PARALLEL_SHARE")
-"""Slope of a constraint along a direction, as a share of the product of their lengths, up to which
-it counts as parallel to it."""
-
 CURVATURE_SHARE = _number("CURVATURE_SHARE")
-"""Curvature along a unit vector, as a share of n times the largest entry of P, up to which it may
-be rounding."""
-
 MULTIPLIER_SHARE = _number("MULTIPLIER_SHARE")
-"""Multiplier times the length of its normal, as a share of √n times the terms of the gradient, up
-to which it may be rounding."""
 
 FACTOR_STEPS = 400
 """Steps after which the factors are computed anew: each loses a few roundings."""
 
 
 class QuadraticViews(Structure):
-    """The arrays of a `Quadratic` as the loops take them."""
+    """Of a `Quadratic`."""
 
     _fields_ = [
         ("P", Table), ("R", Table), ("q", View), ("low", View), ("high", View), ("norms", View),
@@ -79,7 +59,7 @@ class QuadraticViews(Structure):
 
 
 class StateViews(Structure):
-    """The arrays of a `State` as the loops take them."""
+    """Of a `State`."""
 
     _fields_ = [
         ("x", View), ("values", View), ("gradient", View), ("basis", Table), ("T", Table),
@@ -89,7 +69,7 @@ class StateViews(Structure):
     ]  # fmt: skip
 
 
-class Quadratic:
+class Quadratic(Fixed):
     """min ½xᵀPx + qᵀx  s.t.  low ≤ (x, Rx) ≤ high; the arrays may not change.
 
     Parameters
@@ -118,7 +98,7 @@ class Quadratic:
         ends = vector(low, "low", sides), vector(high, "high", sides)
         numbers(low, "low")
         numbers(high, "high")
-        _finite(R, "R")
+        finite(R, "R")
         self.norms = np.concatenate([np.ones(linear.size), np.linalg.norm(R, axis=1)])
         self.views = QuadraticViews(Table(), rows, linear, *ends, vector(self.norms, "norms"))
         self._set_linear(q)
@@ -126,14 +106,17 @@ class Quadratic:
 
     def _set_linear(self, q: Array) -> None:
         self.q, self.views.q = q, vector(q, "q", self.views.R.columns)
-        _finite(q, "q")
+        finite(q, "q")
 
     def _set_quadratic(self, P: Array) -> None:
         n = self.views.R.columns
         self.P, self.views.P = P, table(P, "P", n, n)
-        _finite(P, "P")
+        finite(P, "P")
         self.largest = max(float(P.max(initial=0.0)), -float(P.min(initial=0.0)))
         self.views.largest = self.largest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Quadratic, (self.P, self.q, self.R, self.low, self.high)
 
     @cached_property
     def sizes(self) -> Array:
@@ -142,77 +125,38 @@ class Quadratic:
 
     def with_objective(self, q: Array, P: Array | None = None) -> Quadratic:
         """The same rows and bounds with another objective."""
+        changed = {"q", "views"} if P is None else {"q", "views", "P", "largest", "sizes"}
         other = object.__new__(Quadratic)
-        other.__dict__.update(self.__dict__)
+        other.__dict__.update((k, v) for k, v in self.__dict__.items() if k not in changed)
         other.views = QuadraticViews.from_buffer_copy(self.views)
         other._set_linear(q)
         if P is not None:
-            other.__dict__.pop("sizes", None)
             other._set_quadratic(P)
         return other
 
 
-def _finite(array: Array, name: str) -> None:
-    if not np.isfinite(array).all():
-        raise ProblemError(name, "finite numbers", "infinite ones or NaN")
-
-
-class State:
-    """A point, its working set and the factors; the loops change them.
+class State(Fixed):
+    """A point, its working set and the factors; the loops change them, in one thread at a time.
 
     Python may change x, and only reads the others.
-
-    Attributes
-    ----------
-    x : (n,) array
-        The point.
-    values : (n + m,) array
-        x and Rx.
-    gradient : (n,) array
-    basis : (n, n) array
-        Qᵀ: rows Z, then Y.
-    T : (n, n) array
-        Used from row and column nz on.
-    L : (n, n) array
-        Used up to row and column nz.
-    slot : (n,) array of int64
-        The constraint in each row of T.
-    side : (n,) array of int64
-        Where that is held.
-    held : (n + m,) array of int64
-        1 if the constraint is in W.
-    tried : (n + m,) array of int64
-        1 if its release was found not to lead down from this point.
-    slack : (n + m,) array
-        Distance from an end that counts as none.
-    ray : (n,) array
-        Direction along which the objective was found unbounded.
-    multiplier : (n,) array
-        Of each row of T.
-    extent : (1,) array
-        Largest entry of x on the way: rounding of x is in proportion to it.
-    counts : (COUNTS,) array of int64
-        See FREE and the others.
-    draws : (1,) array of int64
-        State of the random numbers.
     """
 
-    x: Array
-    values: Array
-    gradient: Array
-    basis: Array
-    T: Array
-    L: Array
-    slot: Indices
-    side: Indices
-    held: Indices
-    tried: Indices
-    slack: Array
-    ray: Array
-    multiplier: Array
-    extent: Array
-    counts: Indices
-    draws: Indices
+    x: Array  # (n,)
+    values: Array  # (n + m,), x and Rx
+    gradient: Array  # (n,)
+    basis: Array  # (n, n), Qᵀ: rows Z, then Y
+    T: Array  # (n, n), used from row and column nz on
+    L: Array  # (n, n), used up to row and column nz
+    slot: Indices  # (n,), the constraint in each row of T
+    side: Indices  # (n,), where that is held
+    held: Indices  # (n + m,), 1 if the constraint is in W
+    tried: Indices  # (n + m,), 1 if its release was found not to lead down from this point
+    slack: Array  # (n + m,), distance from an end that counts as none
+    ray: Array  # (n,), direction along which the objective was found unbounded
+    multiplier: Array  # (n,), of each row of T
+    extent: Array  # (1,), largest entry of x on the way: rounding of x is in proportion to it
+    counts: Indices  # (COUNTS,), see `Count` in C++
+    draws: Indices  # (1,), state of the random numbers
 
     def __init__(self, program: Quadratic, x: Array, seed: int) -> None:
         self.n, self.sides = n, sides = program.q.size, program.low.size
@@ -253,9 +197,7 @@ _advance = library.function("active_set_advance", _PROGRAM, _STATE, WHOLE, Lent,
 def factorise(program: Quadratic, state: State, fresh: bool) -> None:
     """Compute the factors of W, or with `fresh` those of all constraints at their ends at x.
 
-    Dependent constraints are left out. Columns of Q along which the curvature is not positive,
-    given those before them, are held by artificial constraints. With `fresh`, earlier steps of
-    length zero do not count any more.
+    With `fresh`, earlier steps of length zero do not count any more.
     """
     _require_size(program, state)
     _factorise(program.views, state.views, fresh, _memory(program))
@@ -277,7 +219,7 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
     _require_size(program, state)
     if steps < 0:
         raise ProblemError("steps", "a number of steps", str(steps))
-    outcome: int = _advance(program.views, state.views, steps, _memory(program))
+    outcome: int = _advance(program.views, state.views, count(steps), _memory(program))
     return outcome
 
 

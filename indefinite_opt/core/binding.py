@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import library
 from indefinite_opt.errors import ProblemError, shown
 from indefinite_opt.foundation import Array
 
@@ -25,8 +26,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 DOUBLE, INT64, BOOL, UINT64 = map(np.dtype, (np.float64, np.int64, np.bool_, np.uint64))
 
-KEPT_BYTES = 2**20
+KEPT_BYTES = 0 if library.constant("CHECKED") else 2**20
 """Memory for loops up to this size is kept for the next call of the same thread."""
+
+MOST = 2**62
 
 REMEMBERED_ENTRIES = 10_000
 """A read-only matrix of this many entries or more is searched for NaN only once."""
@@ -50,6 +53,11 @@ class Rows(Structure):
     _fields_ = [("data", c_void_p), ("count", c_int64), ("columns", c_int64), ("stride", c_int64)]
 
 
+def fields(structure: Structure) -> list[Any]:
+    """What C++ has written."""
+    return [getattr(structure, field[0]) for field in structure._fields_]
+
+
 class Lent(Structure):
     """`Lent`: memory of a Python array, which lives as long as this."""
 
@@ -57,8 +65,20 @@ class Lent(Structure):
     owner: NDArray[np.uint8]
 
 
-class Held:
-    """A structure of arrays, which it keeps alive; a copy or pickle of it is made anew of them."""
+class Fixed:
+    """An object whose attributes are set once, as C++ has the addresses of their arrays."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__:
+            raise AttributeError(f"{name} of a {type(self).__name__} cannot be set to another one")
+        super().__setattr__(name, value)
+
+
+class Held(Fixed):
+    """A structure of arrays, which it keeps alive; a copy or pickle of it is made anew of them.
+
+    Arrays of indices may not change, as they are checked once.
+    """
 
     arrays: tuple[Any, ...]
     """The arguments of the constructor."""
@@ -138,6 +158,12 @@ _SEARCHED: dict[int, weakref.ref[Array]] = {}
 """Large matrices that have no NaN, by identity."""
 
 
+def finite(array: Array, name: str) -> None:
+    """Raise `ProblemError` if an entry is infinite or NaN."""
+    if not np.isfinite(array).all():
+        raise ProblemError(name, "finite numbers", "infinite ones or NaN")
+
+
 def lasting_numbers(array: Array, name: str) -> None:
     """As `numbers`, once for a large matrix that is read-only."""
     key = id(array)
@@ -162,6 +188,11 @@ def positive(value: float, name: str) -> float:
     if not value > 0.0:
         raise ProblemError(name, "a positive number", shown(value))
     return value
+
+
+def count(value: float) -> int:
+    """A number of things to do, which has to fit into 64 bits: from 0 to `MOST`."""
+    return max(0, min(int(value), MOST))
 
 
 def within(array: Indices, name: str, below: int, least: int = 0) -> None:

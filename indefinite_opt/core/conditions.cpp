@@ -38,15 +38,15 @@ void cut_by_row(
 
 }  // namespace
 
-LAYOUT(Equations, AT(Equations, rows), AT(Equations, rhs))
+LAYOUT(Equations, AT(rows), AT(rhs))
 
 // The rows of `left` are what remains of [lower, upper].
 EXPORT void cut_by_rows(
-    const Equations *equations, Constants lower, Constants upper, double share, double tiny,
+    const Equations &equations, Constants lower, Constants upper, double share, double tiny,
     Matrix left) {
     const Vector low = left[0], high = left[1];
     copy(lower, low);
     copy(upper, high);
-    for (Index k = 0; k < equations->rows.count; ++k)
-        cut_by_row(equations->rows[k], equations->rhs[k], lower, upper, share, tiny, low, high);
+    for (Index k = 0; k < equations.rows.count; ++k)
+        cut_by_row(equations.rows[k], equations.rhs[k], lower, upper, share, tiny, low, high);
 }

@@ -1,8 +1,4 @@
-"""The loop over the rows of a box, which cut its intervals.
-
-It passes over the rows a few times, which costs more in calls than in numbers: a node of a program
-of some tens of rows applies it several times.
-"""
+"""The loop over equality constraints that cuts the intervals of a box."""
 
 from __future__ import annotations
 
@@ -16,8 +12,8 @@ from indefinite_opt.core.binding import (
     Held,
     Table,
     View,
+    finite,
     number,
-    numbers,
     reference,
     table,
     vector,
@@ -32,8 +28,8 @@ class Equations(Held, Structure):
 
     def __init__(self, rows: Array, rhs: Array) -> None:
         super().__init__(table(rows, "rows"), vector(rhs, "rhs", len(rows)))
-        numbers(rows, "rows")
-        numbers(rhs, "rhs")
+        finite(rows, "rows")
+        finite(rhs, "rhs")
         self.arrays = rows, rhs
 
 
@@ -52,8 +48,8 @@ def cut_by_rows(
     n = equations.rows.columns
     left = np.empty((2, n))
     box = vector(lower, "lower", n), vector(upper, "upper", n)
-    numbers(lower, "lower")
-    numbers(upper, "upper")
+    finite(lower, "lower")
+    finite(upper, "upper")
     misses = number(share, "share", 0.0), number(tiny, "tiny", 0.0)
     _cut_by_rows(equations, *box, *misses, table(left, "left", changed=True))
     return left[0], left[1]

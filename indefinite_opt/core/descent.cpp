@@ -217,6 +217,7 @@ Pair grouped_pair(
 // with the largest (v_i - v_j)²/a is taken. The last of equal entries counts, as in LIBSVM with the
 // classes in sorting order.
 Pair libsvm_pair(const Program &p, Vector v, Ways ways) {
+    if (v.size == 0) return {0.0, 0, 0, 0};
     double bottom = INF, top = -INF, best = 0.0;
     Index i = 0, j = 0;
     for (Index t = 0; t < v.size; ++t)
@@ -368,27 +369,6 @@ BlockOutcome block_steps(
     }
 }
 
-// Lower triangle of NᵀKN on some points; see `reduced_matrix` in `descent.py`.
-void reduced_matrix(Rows K, Places slots, Places columns, Places reference, Matrix matrix) {
-    Index k = 0;
-    for (Index p = 0; p < columns.size; ++p) {
-        const Index a = reference[p];
-        if (a == p) continue;
-        const Constants row = K[slots[p]], base = K[slots[a > 0 ? a : 0]];
-        const Vector out = matrix[k++];
-        Index position = 0;
-        for (Index r = 0; r <= p; ++r) {
-            const Index b = reference[r];
-            if (b == r) continue;
-            double value = row[columns[r]];
-            if (a >= 0) value -= base[columns[r]];
-            if (b >= 0) value -= row[columns[b]];
-            if (a >= 0 && b >= 0) value += base[columns[b]];
-            out[position++] = value;
-        }
-    }
-}
-
 }  // namespace
 
 Outcome pair_steps(
@@ -475,22 +455,18 @@ Outcome pair_steps(
 }
 
 LAYOUT(
-    Program, AT(Program, K), AT(Program, diagonal), AT(Program, h), AT(Program, min_curvature),
-    AT(Program, y), AT(Program, group), AT(Program, groups), AT(Program, tied), AT(Program, lower),
-    AT(Program, upper), AT(Program, members), AT(Program, part), AT(Program, known))
-LAYOUT(Point, AT(Point, alpha), AT(Point, v))
-LAYOUT(
-    Outcome, AT(Outcome, state), AT(Outcome, violation), AT(Outcome, steps), AT(Outcome, decrease),
-    AT(Outcome, work), AT(Outcome, rounding))
-LAYOUT(
-    BlockOutcome, AT(BlockOutcome, outcome), AT(BlockOutcome, offset), AT(BlockOutcome, blocks))
+    Program,
+    AT(K), AT(diagonal), AT(h), AT(min_curvature), AT(y), AT(group), AT(groups), AT(tied),
+    AT(lower), AT(upper), AT(members), AT(part), AT(known))
+LAYOUT(Point, AT(alpha), AT(v))
+LAYOUT(Outcome, AT(state), AT(violation), AT(steps), AT(decrease), AT(work), AT(rounding))
+LAYOUT(BlockOutcome, AT(outcome), AT(offset), AT(blocks))
 
 SHOWN(LEAVE_SHARE)
 SHOWN(BLOCK_TOLERANCE_SHARE)
 SHOWN(STEPS_PER_MEMBER)
 SHOWN(BLOCK_PASSES)
 SHOWN(STEP_WORK)
-SHOWN(INFINITE_STEP)
 
 EXPORT void descent_pair_steps(
     const Program *program, const Point *point, Index rule, double tolerance, Index most,
@@ -516,7 +492,24 @@ EXPORT void descent_spread(Rows K, Places places, Constants amounts, Vector v) {
     spread(K, places, amounts, v);
 }
 
+// Lower triangle of NᵀKN on some points; see `reduced_matrix` in `descent.py`.
 EXPORT void descent_reduced_matrix(
     Rows K, Places slots, Places columns, Places reference, Matrix matrix) {
-    reduced_matrix(K, slots, columns, reference, matrix);
+    Index k = 0;
+    for (Index p = 0; p < columns.size; ++p) {
+        const Index a = reference[p];
+        if (a == p) continue;
+        const Constants row = K[slots[p]], base = K[slots[a > 0 ? a : 0]];
+        const Vector out = matrix[k++];
+        Index position = 0;
+        for (Index r = 0; r <= p; ++r) {
+            const Index b = reference[r];
+            if (b == r) continue;
+            double value = row[columns[r]];
+            if (a >= 0) value -= base[columns[r]];
+            if (b >= 0) value -= row[columns[b]];
+            if (a >= 0 && b >= 0) value += base[columns[b]];
+            out[position++] = value;
+        }
+    }
 }

@@ -10,32 +10,30 @@ enum Rule : Index { SECOND_ORDER, LIBSVM, FIRST_ORDER };
 constexpr double INFINITE_STEP = 1e100;
 
 // min ½αᵀHα + cᵀα with H = h · yyᵀ∘K on a box with equality constraints.
-struct Program {
-    Rows K;  // (n, n), or none of its rows where they are computed on demand
-    Constants diagonal;  // (n,) of K
-    double h;
-    double min_curvature;  // smaller curvatures are replaced by this when pairs are compared
-    Constants y;  // (n,) signs, 1 or -1
-    Places group;  // (n,) the constraint of each weight; `groups` if it is in none
-    Index groups;
-    Index tied;  // whether all weights are in one constraint
-    Constants lower, upper;  // (n,)
-    Places members;  // of a block: where its weights are in K; else none
-    Matrix part;  // of a block: memory for K[members][:, members]
-    View<bool> known;  // of a block: the rows of that part that have been read
+struct Program {  // see `PairProgram` in `descent.py`
+    Rows K;
+    Constants diagonal;
+    double h, min_curvature;
+    Constants y;
+    Places group;
+    Index groups, tied;
+    Constants lower, upper;
+    // Of a block, or else empty: where its weights are in K, memory for K[members][:, members], and
+    // the rows of that part that have been read.
+    Places members;
+    Matrix part;
+    View<bool> known;
 };
 
 struct Point {  // weights, and v_t = -y_t ∇F_t there
     Vector alpha, v;
 };
 
-struct Outcome {  // of some steps
+struct Outcome {  // of some steps; see `StepOutcome` in `descent.py`
     Index state;
-    double violation;  // m - M at the end
+    double violation;
     Index steps;
-    double decrease;  // of F
-    double work;  // in entries of K read
-    double rounding;  // of v, in units of eps · max|K|
+    double decrease, work, rounding;
 };
 
 // How far a weight may rise (way > 0) or fall.

@@ -18,15 +18,19 @@ from indefinite_opt.core.binding import (
     INT64,
     NUMBER,
     WHOLE,
+    Fixed,
     Indices,
     Lent,
     Rows,
     Table,
     View,
+    count,
+    fields,
     has_nan,
     lasting_numbers,
     lending,
     matrix,
+    number,
     numbers,
     places,
     reference,
@@ -41,7 +45,6 @@ RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3
 SECOND_ORDER, LIBSVM, FIRST_ORDER = 0, 1, 2
 """How pairs are selected; see `pair_steps`."""
 
-INFINITE_STEP = library.constant("INFINITE_STEP")
 LEAVE_SHARE = library.constant("LEAVE_SHARE")
 BLOCK_TOLERANCE_SHARE = library.constant("BLOCK_TOLERANCE_SHARE")
 STEPS_PER_MEMBER = int(library.constant("STEPS_PER_MEMBER"))
@@ -57,8 +60,6 @@ MIN_DIVISOR = 1e-300
 MIN_CURVATURE_SHARE = 1e-12
 """When pairs are compared, a curvature counts as at least this share of the largest diagonal
 entry of H: smaller ones are rounding."""
-
-MOST_STEPS = 2**62
 
 
 class ProgramStructure(Structure):
@@ -110,7 +111,7 @@ _spread = library.function("descent_spread", Rows, View, View, View)
 _reduced_matrix = library.function("descent_reduced_matrix", Rows, View, View, View, Table)
 
 
-class PairProgram:
+class PairProgram(Fixed):
     """min ½αᵀHα + cᵀα with H = h · yyᵀ∘K on a box with equality constraints.
 
     Parameters
@@ -127,64 +128,56 @@ class PairProgram:
     groups : int
     lower, upper : (n,) arrays
         May be infinite.
-
-    Attributes
-    ----------
-    min_curvature : float
+    min_curvature : float, optional
         Smaller curvatures are replaced by this when pairs are compared.
-    tied : bool
-        Whether all weights are in one constraint.
+    tied : bool, optional
+        Whether all weights are in one constraint. Both are given to a part of a program.
+
+    The arrays may not change.
     """
 
     def __init__(
         self, K: Array, diagonal: Array, h: float, y: Array, group: Indices, groups: int,
-        lower: Array, upper: Array,
+        lower: Array, upper: Array, min_curvature: float | None = None, tied: bool | None = None,
     ) -> None:  # fmt: skip
-        vector(diagonal, "diagonal"), vector(group, "group", dtype=INT64)
-        largest = float(np.max(np.abs(diagonal), initial=0.0))
-        self.min_curvature = max(MIN_CURVATURE_SHARE * h * largest, MIN_DIVISOR)
-        self.tied = groups == 1 and not np.any(group == groups)
-        self._set(K, diagonal, h, y, group, groups, lower, upper)
-
-    def _set(
-        self, K: Array, diagonal: Array, h: float, y: Array, group: Indices, groups: int,
-        lower: Array, upper: Array,
-    ) -> None:  # fmt: skip
-        self.K, self.diagonal, self.h, self.y, self.group = K, diagonal, float(h), y, group
-        self.groups, self.lower, self.upper = int(groups), lower, upper
-        whole, signs = matrix(K, "K"), vector(y, "y")
-        self.n = n = signs.size
-        if whole.columns < n or whole.count not in (0, n):
+        if math.isnan(h) or groups < 0:
+            raise ProblemError("h", "a number, and groups from 0 on", f"{h}, {groups}")
+        rows, signs = matrix(K, "K"), vector(y, "y")
+        n: int = signs.size
+        if rows.columns < n or rows.count not in (0, n):
             raise ProblemError("K", f"a matrix of order {n}, or no rows of it", f"shape {K.shape}")
-        whole.columns = n
+        rows.columns = n
+        given = vector(diagonal, "diagonal", n), places(group, "group", n, groups + 1)
+        bounds = vector(lower, "lower", n), vector(upper, "upper", n)
+        lasting_numbers(K, "K")
+        for name, each in (("diagonal", diagonal), ("y", y), ("lower", lower), ("upper", upper)):
+            numbers(each, name)
+        if min_curvature is None:
+            largest = float(np.max(np.abs(diagonal), initial=0.0))
+            min_curvature = max(MIN_CURVATURE_SHARE * h * largest, MIN_DIVISOR)
+        if tied is None:
+            tied = groups == 1 and not np.any(group == groups)
+        self.K, self.diagonal, self.h, self.y, self.group = K, diagonal, float(h), y, group
+        self.groups, self.lower, self.upper, self.n = int(groups), lower, upper, n
+        self.min_curvature, self.tied = min_curvature, tied
         self.structure = ProgramStructure(
-            whole, vector(diagonal, "diagonal", n), self.h, self.min_curvature, signs,
-            places(group, "group", n, self.groups + 1), self.groups, self.tied,
-            vector(lower, "lower", n), vector(upper, "upper", n),
+            rows, given[0], self.h, min_curvature, signs, given[1], self.groups, tied, *bounds,
             vector(_NO_PLACES, "members", dtype=INT64), table(_NO_MATRIX, "part"),
             vector(_NO_MASK, "known", dtype=BOOL),
         )  # fmt: skip
-        lasting_numbers(K, "K")
-        for name in ("diagonal", "y", "lower", "upper"):
-            numbers(getattr(self, name), name)
-        if math.isnan(self.h) or self.groups < 0:
-            raise ProblemError("h", "a number, and groups from 0 on", f"{h}, {groups}")
         self.memory = (n, n, n, n, *[self.groups + 1] * 4)
 
     def __reduce__(self) -> tuple[Any, ...]:
         given = self.K, self.diagonal, self.h, self.y, self.group, self.groups
-        return PairProgram, (*given, self.lower, self.upper)
+        return PairProgram, (*given, self.lower, self.upper, self.min_curvature, self.tied)
 
     def on(self, members: Indices, K: Array) -> PairProgram:
         """The program of some weights while the others stay, with their part of K."""
         places(members, "members", None, self.n)
-        part = object.__new__(PairProgram)
-        part.min_curvature, part.tied = self.min_curvature, self.tied
-        part._set(
+        return PairProgram(
             K, self.diagonal[members], self.h, self.y[members], self.group[members], self.groups,
-            self.lower[members], self.upper[members],
+            self.lower[members], self.upper[members], self.min_curvature, self.tied,
         )  # fmt: skip
-        return part
 
     @cached_property
     def by_group(self) -> tuple[Indices, Indices]:
@@ -203,13 +196,16 @@ class PairProgram:
             raise ProblemError("point", "numbers", "NaN")
 
 
-class DescentPoint:
+class DescentPoint(Fixed):
     """Weights α and v_t = -y_t ∇F_t there, (n,) arrays; both are changed in place."""
 
     def __init__(self, alpha: Array, v: Array) -> None:
         self.alpha, self.v = alpha, v
         weights = vector(alpha, "alpha", changed=True)
         self.structure = PointStructure(weights, vector(v, "v", alpha.size, changed=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DescentPoint, (self.alpha, self.v)
 
 
 class StepOutcome(NamedTuple):
@@ -223,16 +219,8 @@ class StepOutcome(NamedTuple):
     rounding: float  # of v, in units of eps · max|K|
 
 
-def _outcome(found: OutcomeStructure) -> StepOutcome:
-    return StepOutcome(
-        found.state, found.violation, found.steps, found.decrease, found.work, found.rounding
-    )
-
-
 def _limits(tolerance: float, most: int, most_work: float) -> tuple[float, int, float]:
-    if math.isnan(tolerance) or math.isnan(most_work):
-        raise ProblemError("tolerance and most_work", "numbers", f"{tolerance} and {most_work}")
-    return tolerance, min(int(most), MOST_STEPS), most_work
+    return number(tolerance, "tolerance", 0.0), count(most), number(most_work, "most_work")
 
 
 def pair_steps(
@@ -258,7 +246,7 @@ def pair_steps(
     found, limits = OutcomeStructure(), _limits(tolerance, most, most_work)
     lent = lending(*program.memory)
     _pair_steps(program.structure, point.structure, rule, *limits, byref(found), lent)
-    return _outcome(found)
+    return StepOutcome(*fields(found))
 
 
 def _offset(offset: int, program: PairProgram) -> int:
@@ -289,11 +277,11 @@ def choose_block(
     chosen, violation = vector(members, "members", dtype=INT64, changed=True), NUMBER()
     if members.size < 2:
         raise ProblemError("members", "room for two indices", str(members.size))
-    count = _choose_block(
+    found: int = _choose_block(
         program.structure, point.structure, _offset(offset, program), chosen, byref(violation),
         lending(*program.memory),
     )  # fmt: skip
-    return count, violation.value
+    return found, violation.value
 
 
 def block_steps(
@@ -321,7 +309,7 @@ def block_steps(
         program.structure, point.structure, tolerance, int(size), _offset(offset, program), most,
         most_work, byref(found), lent,
     )  # fmt: skip
-    return _outcome(found.outcome), found.offset, found.blocks
+    return StepOutcome(*fields(found.outcome)), found.offset, found.blocks
 
 
 def spread(K: Array, indices: Indices, amounts: Array, v: Array) -> None:

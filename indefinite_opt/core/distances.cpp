@@ -37,8 +37,21 @@ double squared_distance(Constants x, Constants z) {
     return sum(x.size, [=](Index k) { return square(x[k] - z[k]); });
 }
 
+}  // namespace
+
+SHOWN(STRIP)
+SHOWN(NEAR)
+
+EXPORT void distances_squares(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent) {
+    sums(X, Z, out, lent, [](double difference) { return square(difference); });
+}
+
+EXPORT void distances_magnitudes(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent) {
+    sums(X, Z, out, lent, [](double difference) { return fabs(difference); });
+}
+
 // out[i, j] = ‖x_i - z_j‖² in place of x_iᵀz_j; see `squares_by_products` in `distances.py`.
-void squares_from_products(
+EXPORT void distances_from_products(
     ConstantMatrix X, ConstantMatrix Z, Constants left, Constants right, Matrix out, Lent lent) {
     Memory<double> excess(lent, STRIP);  // over what is computed from differences
     for (Index i = 0; i < X.count; ++i) {
@@ -60,22 +73,4 @@ void squares_from_products(
                 if (excess[j] < 0.0) row[j] = squared_distance(X[i], Z[first + j]);
         }
     }
-}
-
-}  // namespace
-
-SHOWN(STRIP)
-SHOWN(NEAR)
-
-EXPORT void distances_squares(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent) {
-    sums(X, Z, out, lent, [](double difference) { return square(difference); });
-}
-
-EXPORT void distances_magnitudes(ConstantMatrix X, ConstantMatrix Z, Matrix out, Lent lent) {
-    sums(X, Z, out, lent, [](double difference) { return fabs(difference); });
-}
-
-EXPORT void distances_from_products(
-    ConstantMatrix X, ConstantMatrix Z, Constants left, Constants right, Matrix out, Lent lent) {
-    squares_from_products(X, Z, left, right, out, lent);
 }

@@ -10,10 +10,19 @@
 // The checksum of what was compiled.
 EXPORT const uint32_t sources = SOURCES;
 
-LAYOUT(Vector, AT(Vector, data), AT(Vector, size))
-LAYOUT(Matrix, AT(Matrix, data), AT(Matrix, count), AT(Matrix, columns))
-LAYOUT(Rows, AT(Rows, data), AT(Rows, count), AT(Rows, columns), AT(Rows, stride))
-LAYOUT(Lent, AT(Lent, next), AT(Lent, end))
+// Whether this build checks accesses. It then gets no more memory than it asked for.
+#ifdef CHECK_BOUNDS
+constexpr bool CHECKED = true;
+#else
+constexpr bool CHECKED = false;
+#endif
+
+SHOWN(CHECKED)
+
+LAYOUT(Vector, AT(data), AT(size))
+LAYOUT(Matrix, AT(data), AT(count), AT(columns))
+LAYOUT(Rows, AT(data), AT(count), AT(columns), AT(stride))
+LAYOUT(Lent, AT(next), AT(end))
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <cpuid.h>

@@ -13,7 +13,7 @@ import os
 import platform
 import zlib
 from collections.abc import Callable
-from ctypes import c_double, c_int64, c_uint32, c_void_p
+from ctypes import PYFUNCTYPE, c_char_p, c_double, c_int64, c_uint32, c_void_p, py_object
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,11 @@ def opened(path: Path, folder: Path = FOLDER) -> ctypes.CDLL:
     if path.exists():
         try:
             found = ctypes.CDLL(str(path))
-        except OSError as error:
+            sources = c_uint32.in_dll(found, "sources").value
+        except (OSError, ValueError) as error:  # ValueError: it is another library
             reason = f"cannot be loaded ({error})"
         else:
-            wanted = checksum(folder)
-            if wanted is None or c_uint32.in_dll(found, "sources").value == wanted:
+            if checksum(folder) in (None, sources):
                 return found
             reason = "is that of other sources"
     raise BuildError(
@@ -98,7 +98,8 @@ def constant(name: str) -> float:
 
 def layout(name: str, fields: int) -> list[int]:
     """The size of a structure in C++, and the offsets of its fields."""
-    return list((c_int64 * (fields + 1)).in_dll(library, f"layout_{name}"))
+    found: Any = function(f"layout_{name}", returns=ctypes.POINTER(c_int64))()[: fields + 1]
+    return list(found)
 
 
 def scipy_pointer(module: Any, name: str, signature: str) -> int:
@@ -107,10 +108,10 @@ def scipy_pointer(module: Any, name: str, signature: str) -> int:
     SciPy hands its functions over as capsules, whose names are their signatures. One built with
     64-bit integers is refused.
     """
-    python = ctypes.pythonapi
-    get_name, get_pointer = python.PyCapsule_GetName, python.PyCapsule_GetPointer
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
-    get_pointer.restype, get_pointer.argtypes = c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    # Functions of our own: the types of those that `pythonapi` keeps are those of any package.
+    get_name = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+    kind = PYFUNCTYPE(c_void_p, py_object, c_char_p)
+    get_pointer = kind(("PyCapsule_GetPointer", ctypes.pythonapi))
     capsule = module.__pyx_capi__[name]
     given: bytes = get_name(capsule)
     # Numbers are `double`, under the name that the file of SciPy gives this type.

@@ -3,12 +3,10 @@
 #include "descent.h"
 #include "draws.h"
 
-struct Plan {
-    Index perturbations;
-    Index pairs;  // most pairs that one perturbation exchanges
-    double slack;  // largest share by which F at a point that is perturbed may exceed the lowest
-    double violation;  // at which the descent after a perturbation ends
-    Index steps;  // of all descents together
+struct Plan {  // see `PerturbationPlan` in `perturbation.py`
+    Index perturbations, pairs;
+    double slack, violation;
+    Index steps;
     double work;
 };
 
@@ -162,10 +160,8 @@ Perturbed perturb(
 
 }  // namespace
 
-LAYOUT(
-    Plan, AT(Plan, perturbations), AT(Plan, pairs), AT(Plan, slack), AT(Plan, violation),
-    AT(Plan, steps), AT(Plan, work))
-LAYOUT(Perturbed, AT(Perturbed, perturbations), AT(Perturbed, steps), AT(Perturbed, work))
+LAYOUT(Plan, AT(perturbations), AT(pairs), AT(slack), AT(violation), AT(steps), AT(work))
+LAYOUT(Perturbed, AT(perturbations), AT(steps), AT(work))
 
 EXPORT void perturbation_perturb(
     const Program *program, const Point *point, Constants linear, Places order, Places starts,

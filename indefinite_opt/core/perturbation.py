@@ -17,13 +17,14 @@ from indefinite_opt.core.binding import (
     WHOLE,
     Lent,
     View,
+    count,
+    fields,
     lending,
     numbers,
     reference,
     vector,
 )
 from indefinite_opt.core.descent import (
-    MOST_STEPS,
     DescentPoint,
     PairProgram,
     PointStructure,
@@ -97,8 +98,8 @@ def perturb(
     if program.n == 0 or plan.pairs < 1 or any(map(math.isnan, plan)):
         raise ProblemError("plan", "numbers, and one pair or more of one point or more", str(plan))
     structure = PlanStructure(
-        int(plan.perturbations), int(plan.pairs), plan.slack, plan.violation,
-        min(int(plan.steps), MOST_STEPS), plan.work,
+        count(plan.perturbations), count(plan.pairs), plan.slack, plan.violation,
+        count(plan.steps), plan.work,
     )  # fmt: skip
     found = PerturbedStructure()
     _perturb(
@@ -107,4 +108,4 @@ def perturb(
         vector(state, "state", 1, UINT64, changed=True), byref(found),
         lending(*[program.n] * 4, *program.memory),
     )  # fmt: skip
-    return Perturbed(found.perturbations, found.steps, found.work)
+    return Perturbed(*fields(found))

@@ -145,6 +145,25 @@ Smoothed smoothed(double value, double epsilon) {
     return {value * value - 0.25 * epsilon * epsilon, value};
 }
 
+}  // namespace
+
+LAYOUT(Poles, AT(values), AT(pole_of))
+
+EXPORT Index rank_one_weights(
+    Constants u, const Poles *poles, double sigma, Vector weights, Indices active, double *total) {
+    const Gathered gathered = gather_weights(u, *poles, sigma, weights, active);
+    *total = gathered.total;
+    return gathered.moving;
+}
+
+EXPORT void rank_one_roots(
+    Constants d, Constants s, Vector values, Vector distances, Vector slopes, Matrix inverse) {
+    for (Index j = 0; j < d.size; ++j) {
+        const Root root = solve_root(d, s, j, inverse[j]);
+        values[j] = root.value, distances[j] = root.distance, slopes[j] = root.slope;
+    }
+}
+
 // ½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D.
 //
 // In the eigenspace of a multiple pole one direction moves and the others remain. With ε > 0,
@@ -156,8 +175,8 @@ Smoothed smoothed(double value, double epsilon) {
 // (M₊u)_k = -Σ ½h_ε'(λ)/g'(λ) · u_k/(d_k - λ), and the change is ρ Σ (h_ε(λ) - h_ε(d_j)). For
 // ε = 0 the negative roots give the same, if they are fewer: M₊u = Mu - M₋u with
 // (Mu)_k = (d_k + σ‖u‖²)u_k, and the change is ½uᵀDu + σ‖u‖⁴/4 - ρ Σ (min(λ, 0)² - d_j²).
-double positive_part(
-    Constants u, const Poles &poles, double sigma, double epsilon, Vector result, Lent &lent) {
+EXPORT double rank_one_positive_part(
+    Constants u, const Poles &poles, double sigma, double epsilon, Vector result, Lent lent) {
     const Index count = poles.values.size;
     Memory<double> weights(lent, count);
     Memory<Index> active(lent, count);
@@ -207,28 +226,4 @@ double positive_part(
     }
     for (Index t = 0; t < u.size; ++t) result[t] = weights[poles.pole_of[t]] * u[t];
     return 0.25 / sigma * change;
-}
-
-}  // namespace
-
-LAYOUT(Poles, AT(Poles, values), AT(Poles, pole_of))
-
-EXPORT Index rank_one_weights(
-    Constants u, const Poles *poles, double sigma, Vector weights, Indices active, double *total) {
-    const Gathered gathered = gather_weights(u, *poles, sigma, weights, active);
-    *total = gathered.total;
-    return gathered.moving;
-}
-
-EXPORT void rank_one_roots(
-    Constants d, Constants s, Vector values, Vector distances, Vector slopes, Matrix inverse) {
-    for (Index j = 0; j < d.size; ++j) {
-        const Root root = solve_root(d, s, j, inverse[j]);
-        values[j] = root.value, distances[j] = root.distance, slopes[j] = root.slope;
-    }
-}
-
-EXPORT double rank_one_positive_part(
-    Constants u, const Poles *poles, double sigma, double epsilon, Vector result, Lent lent) {
-    return positive_part(u, *poles, sigma, epsilon, result, lent);
 }

@@ -89,11 +89,7 @@ def solve_roots(d: Array, s: Array) -> Roots:
 
 
 def gather_weights(u: Array, poles: Poles, sigma: float) -> tuple[Array, Indices, float]:
-    """σΣu² of every pole, (c,), the indices of the poles that move, and σ‖u‖².
-
-    A pole remains an eigenvalue, with the same eigenvectors, if the part of σuuᵀ that couples it to
-    the others is below the rounding of the whole matrix.
-    """
+    """σΣu² of every pole, (c,), the indices of the poles that move, and σ‖u‖²."""
     count: int = poles.values.size
     weights, active, total = np.empty(count), np.empty(count, np.int64), c_double()
     moving = _weights(
@@ -107,9 +103,8 @@ def gather_weights(u: Array, poles: Poles, sigma: float) -> tuple[Array, Indices
 def positive_part(u: Array, poles: Poles, sigma: float, epsilon: float) -> tuple[float, Array]:
     """½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D, (n,).
 
-    With ε > 0, h_ε(λ) = 2λφ - φ² with φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2 replaces max(λ, 0)², and
-    half its derivative replaces max(λ, 0). The first number is the change of ρ‖·₊‖² with
-    ρ = 1/(4σ).
+    With ε > 0, the smooth h_ε(λ) of `rank_one.cpp` replaces max(λ, 0)², and half its derivative
+    replaces max(λ, 0).
     """
     view = _coordinates(u, poles)
     result = np.empty(u.size)

@@ -68,39 +68,6 @@ struct Lapack {
     RankUpdate dsyrk;
 };
 
-// G = WᵀZW for the parts of a symmetric Z.
-void spread(
-    ConstantMatrix pairs, ConstantMatrix ends, ConstantMatrix squares, double corner, double omega,
-    Matrix G) {
-    const Index n = ends.count;
-    const double theta2 = omega + 0.5 * static_cast<double>(n), scale = sqrt(2.0 / theta2);
-    double first = omega * omega * corner;
-    fill(G.flat(), 0.0);
-    Index p = 0;
-    for (Index i = 0; i < n; ++i) {
-        const Constants square = squares[i], end = ends[i];
-        double slope = 0.5 * omega * (end[0] - end[1]) + 0.25 * (square[0] - square[2]);
-        first += omega * (end[0] + end[1]);
-        first += 0.25 * (square[0] + 2.0 * square[1] + square[2]);
-        G[i + 1][i + 1] = 0.5 * (square[0] - 2.0 * square[1] + square[2]);
-        for (Index j = 0; j < i; ++j, ++p) {
-            const Constants pair = pairs[p];
-            const double xx = pair[0], xs = pair[1], sx = pair[2], ss = pair[3];
-            first += 0.5 * (xx + xs + sx + ss);
-            slope += 0.25 * (xx + xs - sx - ss);
-            G[0][j + 1] += 0.25 * (xx - xs + sx - ss);
-            G[i + 1][j + 1] = 0.5 * (xx - xs - sx + ss);
-            G[j + 1][i + 1] = G[i + 1][j + 1];
-        }
-        G[0][i + 1] += slope;
-    }
-    G[0][0] = first / theta2;
-    for (Index i = 1; i <= n; ++i) {
-        G[0][i] *= scale;
-        G[i][0] = G[0][i];
-    }
-}
-
 // Restrict G to the subspace orthogonal to the orthonormal rows of `lines`, in place.
 void restrict_to_lines(Matrix G, ConstantMatrix lines, Lent &lent) {
     Memory<double> g(lent, G.count);
@@ -112,66 +79,6 @@ void restrict_to_lines(Matrix G, ConstantMatrix lines, Lent &lent) {
             for (Index j = 0; j < G.count; ++j)
                 G[i][j] += a[i] * (height * a[j] - g[j]) - g[i] * a[j];
     }
-}
-
-// G = Wᵀ(2Z - V)W - L/σ on the face, whose projection is the next U; Z = max(V + cut, 0).
-void gather(const Model &model, const Iterate &iterate, Matrix G, Lent &lent) {
-    const Index n = iterate.ends.count, count = iterate.pairs.count;
-    Memory<double> memory(lent, 4 * count + 5 * n);
-    const Matrix pairs{memory.data, count, 4}, ends{pairs.data + 4 * count, n, 2};
-    const Matrix squares{ends.data + 2 * n, n, 3};
-    const Vector v = iterate.pairs.flat(), cut = iterate.cut.flat();
-    for (Index p = 0; p < v.size; ++p)
-        pairs.flat()[p] = 2.0 * larger(v[p] + cut[p], 0.0) - v[p];
-    for (Index i = 0; i < n; ++i) {
-        for (Index q = 0; q < 2; ++q) ends[i][q] = fabs(iterate.ends[i][q]);
-        for (Index q = 0; q < 3; ++q) squares[i][q] = fabs(iterate.squares[i][q]);
-        if (model.binary[i]) squares[i][1] = -iterate.squares[i][1];
-    }
-    spread(pairs, ends, squares, 2.0 - iterate.corner[0], model.omega, G);
-    const Constants cost = model.cost.flat();
-    for (Index p = 0; p < cost.size; ++p) G.flat()[p] -= cost[p] / iterate.penalty[0];
-    restrict_to_lines(G, model.lines, lent);
-}
-
-// U = the projection of G on the positive semidefinite matrices; 0, or why there is none.
-Index project(ConstantMatrix G, Matrix U, Lapack lapack, Lent &lent) {
-    if (!is_finite(G.flat())) return NOT_FINITE;
-    const Index order = G.count;
-    int n = static_cast<int>(order), info = 0;
-    int size = 1 + 6 * n + 2 * n * n, places_size = 3 + 5 * n;
-    char with_vectors = 'V', lower = 'L', not_transposed = 'N';
-    Memory<double> memory(lent, order * order), values(lent, order), work(lent, size);
-    Memory<int> places(lent, places_size);
-    copy(G.flat(), memory);
-    lapack.dsyevd(
-        &with_vectors, &lower, &n, memory.data, &n, values.data, work.data, &size, places.data,
-        &places_size, &info);
-    if (info != 0) return info;
-    Index negative = 0;
-    while (negative < order && values[negative] <= 0.0) ++negative;
-    // The eigenvectors of the rarer sign, in the rows, times the roots of the eigenvalues.
-    const bool few = order - negative <= negative;
-    const Index first = few ? negative : 0, last = few ? order : negative;
-    const Matrix vectors{memory.data, order, order};
-    for (Index k = first; k < last; ++k) {
-        const double root = sqrt(fabs(values[k]));
-        for (Index i = 0; i < order; ++i) vectors[k][i] *= root;
-    }
-    if (few)
-        fill(U.flat(), 0.0);
-    else
-        copy(G.flat(), U.flat());
-    if (first < last) {
-        int rank = static_cast<int>(last - first);
-        double one = 1.0;
-        lapack.dsyrk(
-            &lower, &not_transposed, &n, &rank, &one, vectors[first].data, &n, &one, U.data, &n);
-    }
-    // What LAPACK calls the lower triangle of columns is the upper one of rows.
-    for (Index i = 0; i < order; ++i)
-        for (Index j = 0; j < i; ++j) U[i][j] = U[j][i];
-    return 0;
 }
 
 struct Residuals {  // squares of them
@@ -259,17 +166,6 @@ void sweep(const Iterate &iterate, const Inequalities &inequalities) {
     }
 }
 
-// Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L.
-void scatter(const Model &model, const Iterate &iterate, Vector residuals) {
-    Residuals found;
-    const double one = update(model, iterate, found);
-    iterate.corner[0] += OVER_RELAXATION * (one - 1.0);
-    for (Index k = 0; k < SWEEPS_PER_ITERATION; ++k)
-        for (const Inequalities &inequalities : iterate.kinds) sweep(iterate, inequalities);
-    residuals[0] += sqrt(found.primal) / (1.0 + static_cast<double>(iterate.ends.count));
-    residuals[1] += iterate.penalty[0] * sqrt(found.dual);
-}
-
 // Divide what is negative, a scaled multiplier, by a factor.
 double rescaled(double value, double factor) {
     return larger(value, 0.0) + smaller(value, 0.0) / factor;
@@ -296,18 +192,6 @@ void rescale(const Model &model, const Iterate &iterate, double factor) {
     for (const Inequalities &inequalities : iterate.kinds)
         for (Index t = 0; t < inequalities.multipliers.size; ++t)
             inequalities.multipliers[t] /= factor;
-}
-
-// Change the penalty σ by a factor if the residuals so far are out of balance, and reset these.
-//
-// In balance the primal residual is `balance` times the dual one.
-void rebalance(const Model &model, const Iterate &iterate, double change, Vector residuals) {
-    const double primal = residuals[0], dual = model.balance * residuals[1];
-    if (primal > MAX_IMBALANCE * dual)
-        rescale(model, iterate, change);
-    else if (dual > MAX_IMBALANCE * primal)
-        rescale(model, iterate, 1.0 / change);
-    fill(residuals, 0.0);
 }
 
 // Row i(i-1)/2 + j of the pairs: the products of the literals of i with those of j, i > j.
@@ -397,59 +281,146 @@ void write_ascending(const Index (&literals)[5], Indices target) {
 }  // namespace
 
 SHOWN(BALANCE_PERIOD)
-SHOWN(OVER_RELAXATION)
-SHOWN(SWEEPS_PER_ITERATION)
-SHOWN(MAX_IMBALANCE)
 SHOWN(MAX_ORDER)
 SHOWN(NOT_FINITE)
 
+LAYOUT(Model, AT(cost), AT(lines), AT(binary), AT(omega), AT(balance))
+LAYOUT(Inequalities, AT(multipliers), AT(places), AT(signs), AT(least))
 LAYOUT(
-    Model, AT(Model, cost), AT(Model, lines), AT(Model, binary), AT(Model, omega),
-    AT(Model, balance))
-LAYOUT(
-    Inequalities, AT(Inequalities, multipliers), AT(Inequalities, places), AT(Inequalities, signs),
-    AT(Inequalities, least))
-LAYOUT(
-    Iterate, AT(Iterate, pairs), AT(Iterate, ends), AT(Iterate, squares), AT(Iterate, corner),
-    AT(Iterate, cut), AT(Iterate, kinds), AT(Iterate, penalty), AT(Iterate, U))
-LAYOUT(Lapack, AT(Lapack, dsyevd), AT(Lapack, dsyrk))
+    Iterate,
+    AT(pairs), AT(ends), AT(squares), AT(corner), AT(cut), AT(kinds), AT(penalty), AT(U))
+LAYOUT(Lapack, AT(dsyevd), AT(dsyrk))
 
+// G = WᵀZW for the parts of a symmetric Z.
 EXPORT void relaxation_spread(
     ConstantMatrix pairs, ConstantMatrix ends, ConstantMatrix squares, double corner, double omega,
     Matrix G) {
-    spread(pairs, ends, squares, corner, omega, G);
+    const Index n = ends.count;
+    const double theta2 = omega + 0.5 * static_cast<double>(n), scale = sqrt(2.0 / theta2);
+    double first = omega * omega * corner;
+    fill(G.flat(), 0.0);
+    Index p = 0;
+    for (Index i = 0; i < n; ++i) {
+        const Constants square = squares[i], end = ends[i];
+        double slope = 0.5 * omega * (end[0] - end[1]) + 0.25 * (square[0] - square[2]);
+        first += omega * (end[0] + end[1]);
+        first += 0.25 * (square[0] + 2.0 * square[1] + square[2]);
+        G[i + 1][i + 1] = 0.5 * (square[0] - 2.0 * square[1] + square[2]);
+        for (Index j = 0; j < i; ++j, ++p) {
+            const Constants pair = pairs[p];
+            const double xx = pair[0], xs = pair[1], sx = pair[2], ss = pair[3];
+            first += 0.5 * (xx + xs + sx + ss);
+            slope += 0.25 * (xx + xs - sx - ss);
+            G[0][j + 1] += 0.25 * (xx - xs + sx - ss);
+            G[i + 1][j + 1] = 0.5 * (xx - xs - sx + ss);
+            G[j + 1][i + 1] = G[i + 1][j + 1];
+        }
+        G[0][i + 1] += slope;
+    }
+    G[0][0] = first / theta2;
+    for (Index i = 1; i <= n; ++i) {
+        G[0][i] *= scale;
+        G[i][0] = G[0][i];
+    }
 }
 
-EXPORT void relaxation_gather(const Model *model, const Iterate *iterate, Matrix G, Lent lent) {
-    gather(*model, *iterate, G, lent);
+// G = Wᵀ(2Z - V)W - L/σ on the face, whose projection is the next U; Z = max(V + cut, 0).
+EXPORT void relaxation_gather(const Model &model, const Iterate &iterate, Matrix G, Lent lent) {
+    const Index n = iterate.ends.count, count = iterate.pairs.count;
+    Memory<double> memory(lent, 4 * count + 5 * n);
+    const Matrix pairs{memory.data, count, 4}, ends{pairs.data + 4 * count, n, 2};
+    const Matrix squares{ends.data + 2 * n, n, 3};
+    const Vector v = iterate.pairs.flat(), cut = iterate.cut.flat();
+    for (Index p = 0; p < v.size; ++p)
+        pairs.flat()[p] = 2.0 * larger(v[p] + cut[p], 0.0) - v[p];
+    for (Index i = 0; i < n; ++i) {
+        for (Index q = 0; q < 2; ++q) ends[i][q] = fabs(iterate.ends[i][q]);
+        for (Index q = 0; q < 3; ++q) squares[i][q] = fabs(iterate.squares[i][q]);
+        if (model.binary[i]) squares[i][1] = -iterate.squares[i][1];
+    }
+    relaxation_spread(pairs, ends, squares, 2.0 - iterate.corner[0], model.omega, G);
+    const Constants cost = model.cost.flat();
+    for (Index p = 0; p < cost.size; ++p) G.flat()[p] -= cost[p] / iterate.penalty[0];
+    restrict_to_lines(G, model.lines, lent);
 }
 
+// U = the projection of G on the positive semidefinite matrices; 0, or why there is none.
 EXPORT Index relaxation_project(ConstantMatrix G, Matrix U, Lapack lapack, Lent lent) {
-    return project(G, U, lapack, lent);
+    if (!is_finite(G.flat())) return NOT_FINITE;
+    const Index order = G.count;
+    int n = static_cast<int>(order), info = 0;
+    int size = 1 + 6 * n + 2 * n * n, places_size = 3 + 5 * n;
+    char with_vectors = 'V', lower = 'L', not_transposed = 'N';
+    Memory<double> memory(lent, order * order), values(lent, order), work(lent, size);
+    Memory<int> places(lent, places_size);
+    copy(G.flat(), memory);
+    lapack.dsyevd(
+        &with_vectors, &lower, &n, memory.data, &n, values.data, work.data, &size, places.data,
+        &places_size, &info);
+    if (info != 0) return info;
+    Index negative = 0;
+    while (negative < order && values[negative] <= 0.0) ++negative;
+    // The eigenvectors of the rarer sign, in the rows, times the roots of the eigenvalues.
+    const bool few = order - negative <= negative;
+    const Index first = few ? negative : 0, last = few ? order : negative;
+    const Matrix vectors{memory.data, order, order};
+    for (Index k = first; k < last; ++k) {
+        const double root = sqrt(fabs(values[k]));
+        for (Index i = 0; i < order; ++i) vectors[k][i] *= root;
+    }
+    if (few)
+        fill(U.flat(), 0.0);
+    else
+        copy(G.flat(), U.flat());
+    if (first < last) {
+        int rank = static_cast<int>(last - first);
+        double one = 1.0;
+        lapack.dsyrk(
+            &lower, &not_transposed, &n, &rank, &one, vectors[first].data, &n, &one, U.data, &n);
+    }
+    // What LAPACK calls the lower triangle of columns is the upper one of rows.
+    for (Index i = 0; i < order; ++i)
+        for (Index j = 0; j < i; ++j) U[i][j] = U[j][i];
+    return 0;
 }
 
-EXPORT void relaxation_scatter(const Model *model, const Iterate *iterate, Vector residuals) {
-    scatter(*model, *iterate, residuals);
+// Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L.
+EXPORT void relaxation_scatter(const Model &model, const Iterate &iterate, Vector residuals) {
+    Residuals found;
+    const double one = update(model, iterate, found);
+    iterate.corner[0] += OVER_RELAXATION * (one - 1.0);
+    for (Index k = 0; k < SWEEPS_PER_ITERATION; ++k)
+        for (const Inequalities &inequalities : iterate.kinds) sweep(iterate, inequalities);
+    residuals[0] += sqrt(found.primal) / (1.0 + static_cast<double>(iterate.ends.count));
+    residuals[1] += iterate.penalty[0] * sqrt(found.dual);
 }
 
+// Change the penalty σ by a factor if the residuals so far are out of balance, and reset these.
+//
+// In balance the primal residual is `balance` times the dual one.
 EXPORT void relaxation_rebalance(
-    const Model *model, const Iterate *iterate, double change, Vector residuals) {
-    rebalance(*model, *iterate, change, residuals);
+    const Model &model, const Iterate &iterate, double change, Vector residuals) {
+    const double primal = residuals[0], dual = model.balance * residuals[1];
+    if (primal > MAX_IMBALANCE * dual)
+        rescale(model, iterate, change);
+    else if (dual > MAX_IMBALANCE * primal)
+        rescale(model, iterate, 1.0 / change);
+    fill(residuals, 0.0);
 }
 
 // Iterations of the alternating direction method of multipliers, in place.
 EXPORT Index relaxation_advance(
-    const Model *model, const Iterate *iterate, double change, Index iterations, Lapack lapack,
+    const Model &model, const Iterate &iterate, double change, Index iterations, Lapack lapack,
     Lent lent) {
-    const Index order = iterate->U.count;
+    const Index order = iterate.U.count;
     Memory<double> memory(lent, order * order), residuals(lent, 2, 0.0);
     const Matrix G{memory.data, order, order};
     for (Index k = 1; k <= iterations; ++k) {
-        gather(*model, *iterate, G, lent);
-        const Index failure = project(G, iterate->U, lapack, lent);
+        relaxation_gather(model, iterate, G, lent);
+        const Index failure = relaxation_project(G, iterate.U, lapack, lent);
         if (failure != 0) return failure;
-        scatter(*model, *iterate, residuals);
-        if (k % BALANCE_PERIOD == 0) rebalance(*model, *iterate, change, residuals);
+        relaxation_scatter(model, iterate, residuals);
+        if (k % BALANCE_PERIOD == 0) relaxation_rebalance(model, iterate, change, residuals);
     }
     return 0;
 }

@@ -143,16 +143,11 @@ class Iterate(Held, Structure):
 
     def require_numbers(self) -> None:
         """Raise `ProblemError` if an entry is NaN."""
-        pairs, ends, squares, corner, cut, kinds, penalty, U = self.arrays
-        numbers(pairs, "pairs")
-        numbers(ends, "ends")
-        numbers(squares, "squares")
-        numbers(corner, "corner")
-        numbers(cut, "cut")
-        for each in kinds:
+        for (name, *_), array in zip(self._fields_, self.arrays, strict=True):
+            if name != "kinds":
+                numbers(array, name)
+        for each in self.arrays[5]:
             numbers(each.arrays[0], "multipliers")
-        numbers(penalty, "penalty")
-        numbers(U, "U")
 
 
 class Lapack(Structure):
@@ -251,7 +246,7 @@ def advance(model: Model, iterate: Iterate, change: float, iterations: int) -> N
     order = _order(model, iterate)
     memory = lending(order * order, 2, *_gathering(model, iterate), *_projecting(order, "iterate"))
     factor = positive(change, "change")
-    _raise_failure(_advance(model, iterate, factor, iterations, _lapack(), memory))
+    _raise_failure(_advance(model, iterate, factor, binding.count(iterations), _lapack(), memory))
 
 
 def most_violated(
@@ -310,7 +305,6 @@ def _parts(
 
 
 def _square(array: Array, name: str) -> Table:
-    """A square matrix."""
     return table(array, name, columns=table(array, name).count)
 
 

@@ -24,9 +24,14 @@
 #define CHECK(what) (void)0
 #endif
 
-// Offsets of the fields of a structure that Python states too, after its size; a test compares them.
-#define LAYOUT(type, ...) EXPORT const Index layout_##type[] = {sizeof(type), __VA_ARGS__};
-#define AT(type, field) offsetof(type, field)
+// The size of a structure that Python states too, and where its fields are; a test compares them.
+#define LAYOUT(type, ...)                                         \
+    EXPORT const Index *layout_##type(void) {                     \
+        using Type = type;                                        \
+        static const Index found[] = {sizeof(Type), __VA_ARGS__}; \
+        return found;                                             \
+    }
+#define AT(field) offsetof(Type, field)
 
 // A constant that Python reads, so that it is stated once.
 #define SHOWN(name) EXPORT const double constant_##name = static_cast<double>(name);

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import inspect
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +55,11 @@ def program() -> descent.PairProgram:
 
 def point() -> descent.DescentPoint:
     return descent.DescentPoint(np.zeros(N), np.resize([1.0, -1.0], N))
+
+
+def quadratic() -> active_set.Quadratic:
+    ends = np.zeros(3), np.ones(3)
+    return active_set.Quadratic(np.eye(2), np.ones(2), np.ones((1, 2)), *ends)
 
 
 def indices(*numbers: int) -> np.ndarray:
@@ -160,7 +167,8 @@ def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
                 continue
             with pytest.raises(ProblemError) as caught:
                 function(**(fresh | {name: value}))
-            assert caught.value.argument, (entry, name, kind)
+            if not kind.startswith("too"):  # else it may be another array that does not fit
+                assert caught.value.argument == name.removesuffix("_"), (entry, name, kind)
 
 
 THEMES: tuple[ModuleType, ...] = (
@@ -208,7 +216,9 @@ def test_steps_need_a_point_of_the_program_its_rows_and_numbers() -> None:
     descent.choose_block(without, point(), 0, indices(0, 0))
     with pytest.raises(ProblemError, match=f"K: expected a matrix with {N} rows, got 0"):
         descent.pair_steps(without, point(), rule, 1e-3, 1, 1.0)
-    for arguments in ((3, 1e-3, 1, 1.0), (rule, np.nan, 1, 1.0)):
+    for arguments in (
+        (3, 1e-3, 1, 1.0), (rule, np.nan, 1, 1.0), (rule, -1e-3, 1, 1.0), (rule, 0.0, 1, np.nan),
+    ):  # fmt: skip
         with pytest.raises(ProblemError):
             descent.pair_steps(at, point(), *arguments)
     for size, offset in ((1, 0), (4, N), (4, -1)):
@@ -218,7 +228,63 @@ def test_steps_need_a_point_of_the_program_its_rows_and_numbers() -> None:
         descent.PairProgram(**program_arguments() | {"groups": 0, "group": indices(1, *[0] * 5)})
 
 
-def test_memory_is_kept_for_the_next_call_and_is_large_enough() -> None:
+def test_attributes_whose_arrays_are_in_use_cannot_be_replaced() -> None:
+    at, poles = quadratic(), rank_one.Poles(np.zeros(1), indices(0, 0))
+    for each in (program(), point(), at, active_set.State(at, np.ones(2), 0), poles):
+        for name, value in vars(each).items():
+            with pytest.raises(AttributeError, match=f"^{name} of a {type(each).__name__} "):
+                setattr(each, name, value)
+    assert at.with_objective(np.zeros(2)).q.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_copies_and_pickles_are_made_anew(copied: Callable[[Any], Any]) -> None:
+    group = indices(0, 0, 0, 0, 1, 1)
+    whole = descent.PairProgram(**program_arguments() | {"group": group})
+    part = whole.on(indices(0, 2), np.array([[1.0, 0.5], [0.5, 1e-3]]))
+    for at in (whole, part):
+        start, other = (descent.DescentPoint(np.zeros(at.n), np.arange(at.n) + 0.0) for _ in "ab")
+        new, copy_of_start = copied(at), copied(start)
+        assert (new.tied, new.min_curvature) == (at.tied, at.min_curvature)
+        found = descent.pair_steps(new, copy_of_start, descent.SECOND_ORDER, 1e-9, 9, np.inf)
+        assert start.alpha.tolist() == [0.0] * at.n
+        assert found == descent.pair_steps(at, other, descent.SECOND_ORDER, 1e-9, 9, np.inf)
+        assert copy_of_start.alpha.tolist() == other.alpha.tolist()
+    before = quadratic()
+    after = copied(before)
+    assert after.views.P.data == after.P.__array_interface__["data"][0] != before.views.P.data
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_programs_of_no_weight_and_of_one(n: int) -> None:
+    """One weight of an equality cannot move; one of none goes to its bound, where F = -1."""
+    for groups, group, rules in ((1, 0, (0, 1, 2)), (0, 0, (0, 2))):
+        at = descent.PairProgram(
+            np.zeros((n, n)), np.zeros(n), 1.0, np.ones(n), np.full(n, group), groups,
+            np.zeros(n), np.ones(n),
+        )  # fmt: skip
+        expected = [1.0 - groups] * n
+        for rule in rules:
+            start = descent.DescentPoint(np.zeros(n), np.ones(n))
+            found = descent.pair_steps(at, start, rule, 0.0, 9, np.inf)
+            assert (found.state, found.decrease) == (descent.CONVERGED, sum(expected))
+            assert start.alpha.tolist() == expected
+        start = descent.DescentPoint(np.zeros(n), np.ones(n))
+        if groups:
+            assert descent.choose_block(at, start, 0, indices(0, 0)) == (0, 0.0)
+            assert descent.block_steps(at, start, 0.0, 2, 0, 9, np.inf)[0].steps == 0
+
+
+def test_numbers_beyond_64_bits_are_the_largest() -> None:
+    assert [binding.count(each) for each in (-(2**70), 3, 2**70)] == [0, 3, 2**62]
+    found = descent.pair_steps(program(), point(), 0, 1e-9, 2**70, np.inf)
+    assert found.state == descent.CONVERGED
+
+
+def test_memory_is_kept_for_the_next_call_and_is_large_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(binding, "KEPT_BYTES", 2**20)  # the checked build keeps none
     small = binding.lending(3, 5)
     assert small.end - small.next >= 8 * 8 + 2 * 64
     assert binding.lending(1) is small
@@ -261,6 +327,13 @@ def test_without_a_library_the_error_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "views.h").write_text("// changed since")
     with pytest.raises(BuildError, match=r"is that of other sources.*compiler\.py"):
         library.chosen("", tmp_path)
+
+
+def test_a_foreign_library_is_refused() -> None:
+    from scipy.linalg import cython_blas
+
+    with pytest.raises(BuildError, match="cannot be loaded"):
+        library.chosen(cython_blas.__file__)
 
 
 def test_functions_of_scipy_with_another_signature_are_refused() -> None:

@@ -179,6 +179,16 @@ def test_a_box_is_cut_by_rows(k: int, n: int) -> None:
     assert k < 2 or np.any(found[0] > lower)
 
 
+def test_a_box_without_ends_is_refused() -> None:
+    """From infinite ends the formula computes inf - inf."""
+    equations = conditions.Equations(np.ones((1, 2)), np.ones(1))
+    for name in ("lower", "upper"):
+        box = {"lower": np.zeros(2), "upper": np.ones(2)}
+        box[name][1] = np.inf
+        with pytest.raises(ProblemError, match=f"^{name}: expected finite numbers"):
+            conditions.cut_by_rows(equations, **box, share=0.0, tiny=0.0)
+
+
 def test_copies_and_pickles_have_arrays_of_their_own() -> None:
     generator = np.random.default_rng(0)
     model, iterate = random_model(generator, 6, 1), random_iterate(generator, 6)
