@@ -144,11 +144,13 @@ class AffineRows:
 
 @dataclass(frozen=True, eq=False)
 class NormRow:
-    """‖u‖₁ ≤ end, under a declared name."""
+    """k‖u‖₁ ≤ k · end, under a declared name."""
 
     name: str
     u: Affine
     end: float
+    size: float
+    """k > 0."""
     text: str
     """The declared constraint, for messages."""
 
@@ -237,7 +239,8 @@ class Canonical:
         """u of every row, and the excess of every bound, by the declared names."""
         found = {row.name: row.u.at(values) for row in self.rows}
         for norm in self.norms:
-            found[norm.name] = np.array([np.abs(norm.u.at(values)).sum() - norm.end])
+            excess = np.abs(norm.u.at(values)).sum() - norm.end
+            found[norm.name] = np.array([norm.size * excess])
         for bound in self.bounds:
             excess = np.ravel(np.asarray(values[bound.variable], dtype=float) - bound.end)
             found[bound.name] = excess if bound.side == "upper" else -excess
@@ -492,13 +495,25 @@ class _Reader:
         raise NotCanonical(e, "an affine expression")
 
     def norm(self, name: str, constraint: Any) -> NormRow | None:
-        """‖u‖₁ ≤ end, if the constraint is one."""
-        if kind_of(constraint) != "Inequality":
+        """k‖u‖₁ ≤ k · end, if the constraint is one, on whichever side its terms are."""
+        left, right = constraint.args[0], constraint.args[-1]
+        if kind_of(constraint) != "Inequality" or left.size != 1 or _is_affine(left - right):
             return None
-        norm, end = constraint.args
-        if kind_of(norm) != "norm1" or norm.size != 1 or not end.is_constant() or end.size != 1:
+        before, self.separables, quadratics = self.separables, [], len(self.quadratics)
+        try:
+            rest, terms = self.objective(left).plus(self.objective(right, -1.0)), self.separables
+        except NotCanonical:
+            terms = []
+        finally:
+            self.separables = before
+        if len(terms) != 1 or len(self.quadratics) > quadratics or rest.linear:
+            del self.quadratics[quadratics:]
             return None
-        return NormRow(name, self.affine(norm.args[0]), _number(end), str(norm))
+        (norm,) = terms
+        if norm.kind != "abs" or np.ndim(norm.weights) or norm.weights <= 0.0:
+            return None
+        size = float(norm.weights)
+        return NormRow(name, norm.u, -float(rest.constants[0]) / size, size, norm.text)
 
     # ------------------------------------------------------------------ the objective
 

@@ -61,7 +61,7 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     for norm in reading.norms():
         require(is_variable(norm.u, variable) and not total)
         total = norm.end
-        reading.spell("norm", norm.name)
+        reading.spell("norm", norm.name, norm.size)
         require(total > 0.0)
     lines = _held_lines(reading, variable, {"balance": np.ones(problem.n)})
     bounds = reading.bounds(variable, "lower", "upper")
