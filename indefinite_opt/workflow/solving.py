@@ -403,10 +403,10 @@ class _Measures(NamedTuple):
     multipliers: dict[str, Array]
     infeasibility: float
     gap: float
-    """The relative duality gap of a linear program of a formulation, and of a convex program with
-    rows if the ranges of its variables are known without linear programs or the optimal value is
-    about 0; if not, the larger one of stationarity and relative complementarity. 0 for other
-    programs."""
+    """For a linear program of a formulation: its relative duality gap. For a convex program with
+    rows: the same, if the optimal value is about 0 or no linear program is needed to know the
+    ranges of the variables; otherwise the larger of stationarity and relative complementarity. For
+    any other program: 0."""
     tol: float
     """What all of them may be."""
     is_rounding: bool = False
@@ -414,7 +414,10 @@ class _Measures(NamedTuple):
 
     @property
     def left(self) -> tuple[float, float]:
-        """By what points are compared; gaps of both are infinite if their unit is zero."""
+        """Of two points the one with the smaller pair is better.
+
+        Where the unit of the gap is zero, the gap is infinite for both, and the residual decides.
+        """
         return max(self.infeasibility, self.gap), self.residual
 
     @property

@@ -65,7 +65,8 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
         require(total > 0.0)
     lines = _held_lines(reading, variable, {"balance": np.ones(problem.n)})
     bounds = reading.bounds(variable, "lower", "upper")
-    # What both parts have in common must cost nothing where it makes up for a smaller norm.
+    # With a bound t of the norm both parts grow by the same amount until their sum is t. That
+    # must not change the objective, as ε‖β‖₁ would.
     require(not (total and epsilon))
     require(len(lines) == 1 and lines[0].b == 0.0 and set(bounds) == {"lower", "upper"})
     upper = level(np.atleast_1d(bounds["upper"].end))

@@ -123,7 +123,7 @@ class FiniteForm(ABC):
         return value
 
     def level(self, value: float) -> float:
-        """The value of the finite form at a value of the program that was asked for."""
+        """The value in the finite form, given that in the program that was asked for."""
         return value
 
     @property

@@ -90,7 +90,10 @@ class DualBound:
         return bound
 
     def _nearby(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
-        """The better bound of these multipliers and `_balanced` ones, and what makes it low yet."""
+        """The better bound, of these multipliers or of `_balanced` ones, and the costly variables.
+
+        A variable is costly if rounding of its slope lowers the bound.
+        """
         bound, costly = self._at(multipliers)
         if costly.any():
             balanced, costly = self._balanced(multipliers, costly)

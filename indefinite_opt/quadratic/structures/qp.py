@@ -157,8 +157,9 @@ def critical_curvature(
 ) -> tuple[Curvature, float, int]:
     """The curvature along the critical cone, as `Structure.curvature` returns it.
 
-    With zero multipliers the cone is no subspace: curvature that is not negative on a subspace that
-    contains it is sufficient, and negative curvature decides only if it is found on one inside.
+    Where a multiplier of an active constraint is zero, the cone is not a subspace. It then lies
+    between two subspaces. If the curvature is nonnegative on the larger one, it is so on the cone;
+    if it is negative on the smaller one, it is so on the cone; otherwise it is undecided.
     `least_curvature` is the least eigenvalue of the Hessian on a subspace, inf if that is {0}, and
     its rounding; `free` and `held` are its arguments without and with the `weak` constraints that
     are active with a zero multiplier.

@@ -99,8 +99,8 @@ class LowerBound(NamedTuple):
 
     value: float
     attained: float | None = None
-    """What a feasible point near the certified one certainly attains, for the program that the
-    bound is one of; None if that is the declared program."""
+    """An upper bound on the least value of the program that `value` bounds: a feasible point near
+    the certified one attains it. None if that program is the declared one."""
     why: str | None = None
     """Why it proves a global optimum, if the declared program alone does not say so."""
 
@@ -217,8 +217,8 @@ class Structure(ABC, Generic[X]):
     def declared(self, value: float, away: float | None = None) -> float:
         """The declared objective for this value of F.
 
-        With an infinite `away`, the rounding of the constant moves it in that direction: downwards
-        for a bound of F.
+        Adding the constant rounds. With `away` = -inf the result is rounded down, so that a lower
+        bound stays one; with inf it is rounded up.
         """
         total = value + self.constant
         if away is not None and self.constant != 0.0:

@@ -67,7 +67,10 @@ class LinearForm:
 
     @property
     def is_natural(self) -> bool:
-        """Whether the units are those of the program. In other ones G does not depend on ends."""
+        """Whether the units are those of the program.
+
+        In other units the matrix G is the same whatever the ends of rows and variables are.
+        """
         return self.level is None
 
     @property
