@@ -50,7 +50,7 @@ FACTOR_STEPS = 400
 
 
 class QuadraticViews(Structure):
-    """Of a `Quadratic`."""
+    """The arrays of a `Quadratic` in C++."""
 
     _fields_ = [
         ("P", Table), ("R", Table), ("q", View), ("low", View), ("high", View), ("norms", View),
@@ -59,7 +59,7 @@ class QuadraticViews(Structure):
 
 
 class StateViews(Structure):
-    """Of a `State`."""
+    """The arrays of a `State` in C++."""
 
     _fields_ = [
         ("x", View), ("values", View), ("gradient", View), ("basis", Table), ("T", Table),

@@ -414,7 +414,7 @@ class _Measures(NamedTuple):
 
     @property
     def left(self) -> tuple[float, float]:
-        """Of two points the one with the smaller pair is better.
+        """Two numbers that are smaller for the better of two points.
 
         Where the unit of the gap is zero, the gap is infinite for both, and the residual decides.
         """
