@@ -1,12 +1,18 @@
-"""The size of the house: `python tests/counts.py` prints lines of folders and what else counts."""
+"""The size of the house: `python tests/counts.py` prints lines of folders and what else counts.
+
+With `--walk` it also counts what one solve passes through: problem, `solve` of an SVM dual with
+300 points by `smo`, and its certificate in print.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "indefinite_opt"
@@ -80,8 +86,85 @@ def counts() -> dict[str, int]:
     }
 
 
+PROGRAMS = (
+    "Canonical", "QuadraticArrays", "QuadraticProgram", "StandardForm", "PolyhedralQP",
+    "DeclaredQP", "PairedQP", "BoxLineQP", "SignedQP", "KreinLeastSquares", "Equilibrated",
+    "Quadratic", "PairProgram", "Paired", "BoxQuadratic", "ScaledBox", "_Slacks", "LineForm",
+    "LinearProgram", "LinearForm",
+)  # fmt: skip
+"""Classes that hold one and the same quadratic program."""
+
+RECORDS = ("Optimality", "_Measures", "Measured", "Measurement", "Facts", "Certificate")
+"""Records of one and the same measurement."""
+
+
+def ideas() -> dict[str, int]:
+    """What a reader has to know, by what it is."""
+    defined = {node.name for node in class_definitions()}
+    programs = {*PROGRAMS, "BoxLine", "PairedBox", "VectorProgram", "QP", "MarginProgram"} & defined
+    asked, convex = 0, set()
+    for path in python_files(PACKAGE):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+                named = {getattr(each, "id", "") for each in ast.walk(node.args[1])}
+                asked += bool(named & programs)
+            if isinstance(node, ast.FunctionDef) and "convex" in node.name.lower():
+                convex.add(node.name.strip("_"))
+    return {
+        "classes that hold one quadratic program": len(defined & set(PROGRAMS)),
+        "records of one measurement": len(defined & set(RECORDS)),
+        "isinstance questions which program it is": asked,
+        "names of functions that speak of convexity": len(convex),
+    }
+
+
+def walk() -> dict[str, int]:
+    """Files, calls and objects of the package from a problem to a printed claim."""
+    import numpy as np
+
+    import indefinite_opt as iopt
+
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((300, 5))
+    K, y = np.tanh(0.5 * X @ X.T - 0.5), np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0.0, 1, -1)
+    found: Counter[str] = Counter()
+    files: set[str] = set()
+
+    def note(frame: Any, event: str, _: object) -> None:
+        name = frame.f_code.co_filename
+        if event != "call":
+            return
+        if name.startswith(str(PACKAGE)):
+            files.add(name)
+            found["calls"] += 1
+            found["first_order"] += frame.f_code.co_name == "first_order"
+        made = frame.f_locals.get("self" if frame.f_code.co_name == "__init__" else "_cls")
+        kind = made if isinstance(made, type) else type(made)
+        found["objects"] += kind.__module__.startswith("indefinite_opt")
+
+    def solved() -> str:
+        problem = iopt.KernelProblem(K, y)
+        return str(iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo").certificate)
+
+    solved()
+    sys.setprofile(note)
+    try:
+        solved()
+    finally:
+        sys.setprofile(None)
+    return {
+        "files entered by one solve and its certificate": len(files),
+        "calls inside the package": found["calls"],
+        "objects of the package that are made": found["objects"],
+        "first-order conditions computed": found["first_order"],
+    }
+
+
 def main() -> None:
-    for name, count in counts().items():
+    found = counts() | ideas()
+    if "--walk" in sys.argv:
+        found |= walk()
+    for name, count in found.items():
         print(f"{count:8,}  {name}")
     folders = sorted({path.parent for path in python_files(PACKAGE)})
     print("\n   lines  folder")
