@@ -33,32 +33,33 @@ class Spelled(iopt.Formulation):
         return self.written
 
 
-def spellings(model: Model) -> Iterator[tuple[str, dict[str, Any], dict[str, tuple[str, float]]]]:
-    """The same constraints, and for each its new name and by what its multiplier is divided."""
+Found = Iterator[tuple[str, dict[str, Any], dict[str, tuple[str, float]]]]
+
+
+def spellings(model: Model) -> Found:
+    """The same constraints; for each its new name, and the multiple of the old one that it is."""
     rows = model.subject_to
-    same = {name: (name, 1.0) for name in rows}
 
-    def each(kind: str, change: Any, multiple: float = 1.0) -> Any:
-        changed = {name: change(row) for name, row in rows.items()}
-        # Only of an equation the sign of the multiplier changes.
-        signs = {n: multiple if r.kind == "Equality" else abs(multiple) for n, r in rows.items()}
-        return kind, changed, {name: (name, sign) for name, sign in signs.items()}
+    def each(change: Any, of_equations: float, of_others: float) -> Any:
+        multiples = {"Equality": of_equations, "Inequality": of_others}
+        changed = {name: Constraint(row.kind, *change(row)) for name, row in rows.items()}
+        return changed, {name: (name, multiples[row.kind]) for name, row in rows.items()}
 
-    names = {name: f"constraint {k}" for k, name in enumerate(rows)}
-    yield (
-        "renamed", {names[name]: row for name, row in rows.items()},
-        {name: (names[name], 1.0) for name in rows},
-    )  # fmt: skip
+    def called(names: dict[str, str]) -> Any:
+        changed = {names[name]: row for name, row in rows.items()}
+        return changed, {name: (names[name], 1.0) for name in rows}
+
+    yield "renamed", *called({name: f"constraint {k}" for k, name in enumerate(rows)})
     if len(rows) > 1:
-        shifted = dict(zip(rows, [*list(rows)[1:], next(iter(rows))], strict=True))
-        yield (
-            "names exchanged", {shifted[name]: row for name, row in rows.items()},
-            {name: (shifted[name], 1.0) for name in rows},
-        )  # fmt: skip
-        yield "reversed", dict(reversed(rows.items())), same
-    yield each("negated", lambda c: Constraint(c.kind, -c.args[1], -c.args[0]))
-    yield each("doubled", lambda c: Constraint(c.kind, 2.0 * c.args[0], 2.0 * c.args[1]), 2.0)
-    yield each("of differences", lambda c: Constraint(c.kind, c.args[0] - c.args[1], Constant(0.0)))
+        names = list(rows)
+        exchanged = dict(zip(names, [*names[1:], names[0]], strict=True))
+        yield "names exchanged", *called(exchanged)
+        yield "reversed", dict(reversed(rows.items())), {name: (name, 1.0) for name in rows}
+    yield "on the other side", *each(lambda c: (-c.args[1], -c.args[0]), 1.0, 1.0)
+    yield "doubled", *each(lambda c: (2.0 * c.args[0], 2.0 * c.args[1]), 2.0, 2.0)
+    yield "as differences", *each(lambda c: (c.args[0] - c.args[1], Constant(0.0)), 1.0, 1.0)
+    # An equation with the other sign has the other multiplier.
+    yield "turned", *each(lambda c: c.args[::-1] if c.kind == "Equality" else c.args, -1.0, 1.0)
 
 
 @pytest.mark.parametrize("title", WRITTEN)
@@ -80,7 +81,7 @@ def test_the_spelling_of_constraints_decides_nothing(title: str) -> None:
         assert other.multipliers.keys() == {names[name][0] for name in first.multipliers}
         for name, value in first.multipliers.items():
             declared, multiple = names[name]
-            found = np.abs(multiple * np.asarray(other.multipliers[declared]))
-            np.testing.assert_allclose(found, np.abs(value), atol=1e-7, err_msg=f"{text}: {name}")
+            found = multiple * np.asarray(other.multipliers[declared])
+            np.testing.assert_allclose(found, value, atol=1e-7, err_msg=f"{text}: {name}")
         certificate = iopt.verify(problem, written, other.values, multipliers=other.multipliers)
         assert certificate.claim is first.certificate.claim, text
