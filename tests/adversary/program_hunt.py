@@ -52,7 +52,10 @@ ROUNDING = 1e-13
 """Share of the terms at points of the size of the units by which rounding may change a value."""
 
 ZERO = 1e-13
-"""The same for what counts as 0: 64 roundings, times what rows add to the terms."""
+"""The same for what counts as 0: 64 roundings, times what small rows add to the terms."""
+
+ROUNDINGS = 64.0 * EPS
+"""Share of the terms of F, of rows and of bounds up to which a value counts as 0."""
 
 SMALL = 1e-6
 """Share of the same terms that gaps are relative to at least, as the optimum may be 0."""
@@ -335,7 +338,8 @@ def certificate_findings(
     # A point that violates rows a little may be better than the optimum, by twice the tolerance.
     off = float(max(value - optimum, (optimum - value) / 2))
     zero = certificate.zero_range
-    if zero > ZERO * (program.terms(x) + drawn.terms):
+    rows = ROUNDINGS * program.row_terms(x)
+    if zero > max(ZERO * (program.terms(x) + drawn.terms), rows):
         yield Finding("zero", f"0 up to a rounding of {zero:.1e}")
     if certificate.claim is iopt.Claim.GLOBAL and off > max(1.000001 * tol * unit, 2.0 * zero):
         share = float(value - optimum) / (unit or 1.0)

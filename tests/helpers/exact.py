@@ -358,6 +358,18 @@ class Program:
         size = np.abs(x)
         return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
 
+    def row_terms(self, x: Array) -> float:
+        """The terms of rows and bounds, each times the multiplier with which it holds ∇F alone."""
+        size = np.abs(x)
+        slope = float((np.abs(self.P) @ size + np.abs(self.q)).sum())
+        ends = [np.where(np.isfinite(end), np.abs(end), 0.0) for end in (self.lb, self.ub)]
+        total = slope * float((size + np.maximum(*ends)).sum())
+        for row, end in zip([*self.G, *self.A], [*self.h, *self.b], strict=True):
+            sizes = np.abs(row)
+            if sizes.any():
+                total += slope / float(sizes[sizes > 0.0].min()) * (abs(end) + float(sizes @ size))
+        return total
+
     def violation(self, x: Vector, least: float = 0.0) -> float:
         """By how much one constraint makes x move, at least, beside max |x| and the ranges.
 
