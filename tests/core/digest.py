@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from indefinite_opt.core import (
+    active_set,
     conditions,
     descent,
     distances,
@@ -108,10 +109,26 @@ def cuts() -> Iterator[Array]:
     yield from conditions.cut_by_rows(equations, np.zeros(11), np.ones(11), 1e-15, 1e-300)
 
 
+def active_sets() -> Iterator[Array]:
+    for n, m, shift in ((13, 5, 0.0), (24, 12, 9.0)):
+        A, R, x = uniform(n, n, seed=n), uniform(m, n, seed=m), uniform(n, seed=1)
+        P = A + A.T + shift * np.eye(n)
+        ends = np.ones(n + m)
+        ends[n:] = np.where(np.arange(m) % 3 == 0, 0.0, 4.0 * n)
+        x[:] = 0.0  # which holds all rows, of which a third are equations
+        program = active_set.Quadratic(P, 4.0 * uniform(n, seed=2), R, -ends, ends)
+        state = active_set.State(program, x, 5)
+        active_set.factorise(program, state, True)
+        for _ in range(20):
+            yield np.array([active_set.advance(program, state, 3)])
+            yield from (state.values.copy(), state.gradient.copy(), state.slot.copy())
+        yield from (state.basis, np.triu(state.T), np.tril(state.L))
+
+
 def digests() -> dict[str, str]:
     themes = {
-        "cuts": cuts(), "descents": descents(), "points": points(), "relaxations": relaxations(),
-        "roots": roots(),
+        "active sets": active_sets(), "cuts": cuts(), "descents": descents(),
+        "points": points(), "relaxations": relaxations(), "roots": roots(),
     }  # fmt: skip
     found = {}
     for theme, arrays in themes.items():
