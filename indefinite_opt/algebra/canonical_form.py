@@ -496,8 +496,10 @@ class _Reader:
 
     def norm(self, name: str, constraint: Any) -> NormRow | None:
         """k‖u‖₁ ≤ k · end, if the constraint is one, on whichever side its terms are."""
-        left, right = constraint.args[0], constraint.args[-1]
-        if kind_of(constraint) != "Inequality" or left.size != 1 or _is_affine(left - right):
+        if kind_of(constraint) != "Inequality":
+            return None
+        left, right = constraint.args
+        if left.size != 1 or right.size != 1 or _is_affine(left - right):
             return None
         before, self.separables, quadratics = self.separables, [], len(self.quadratics)
         try:

@@ -84,6 +84,12 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a norm below a variable": (
         lambda x, b: Model(minimize=b, subject_to={"ball": cp.norm1(x) <= b}), "norm1(x)"
     ),
+    "a norm below a vector": (
+        lambda x, b: Model(minimize=b, subject_to={"ball": cp.norm1(x) <= [3.0, 1.0]}), "norm1(x)"
+    ),
+    "a norm below a vector, turned": (
+        lambda x, b: Model(minimize=b, subject_to={"ball": -cp.norm1(x) >= [-3, -1]}), "norm1(x)"
+    ),
     "a square of a square": (lambda x, b: Model(minimize=cp.square(cp.square(b))), "square(b)"),
     "a hinge of a norm": (lambda x, b: Model(minimize=cp.pos(cp.norm1(x))), "norm1(x)"),
     "an entry of a hinge": (lambda x, b: Model(minimize=cp.pos(x)[0]), "pos(x)[0]"),

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.own_formulations import Written
 from helpers.problems import random_problem, suited
 from indefinite_opt.algebra import Constant, Constraint, Model
 from indefinite_opt.formulations import as_formulation
 
 WRITTEN = [title for title in iopt.available_formulations() if not title.startswith("Luss")]
 """All but those that a theorem solves, whose names are those of the theorem."""
-
-
-@dataclass(frozen=True)
-class Spelled(iopt.Formulation):
-    """A given model, for problems of a given kind."""
-
-    written: Model = field(compare=False, repr=False)
-    kind: str = "classification"
-
-    @property
-    def task(self) -> str:  # type: ignore[override]
-        return self.kind
-
-    def model(self, problem: iopt.KernelProblem) -> Model:
-        return self.written
 
 
 Found = Iterator[tuple[str, dict[str, Any], dict[str, tuple[str, float]]]]
@@ -69,10 +55,10 @@ def test_the_spelling_of_constraints_decides_nothing(title: str) -> None:
     problem = suited(random_problem("sigmoid", n=16, seed=3), formulation)
     model = formulation.model(problem)
     model = replace(model, offset=None if isinstance(model.offset, str) else model.offset)
-    plain = Spelled(model, formulation.task)
+    plain = Written("plain", model, formulation.task)
     first, program = iopt.solve(problem, plain), type(plain.structure(problem))
     for text, rows, names in spellings(model):
-        written = Spelled(replace(model, subject_to=rows), formulation.task)
+        written = Written(text, replace(model, subject_to=rows), formulation.task)
         other = iopt.solve(problem, written)
         assert type(written.structure(problem)) is program, text
         assert other.solver == first.solver, text

@@ -15,7 +15,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import indefinite_opt as iopt
 from helpers.cases import CASES
 from helpers.changed_models import changes
+from helpers.own_formulations import Written
 from indefinite_opt import formulations
 
 Line = list[Any]
@@ -76,17 +76,6 @@ def answered(solve: Callable[[], Any], sense: int = 1) -> Line:
 
 def sense_of(model: Any) -> int:
     return 1 if model.maximize is None else -1
-
-
-@dataclass(frozen=True)
-class Written(iopt.Formulation):
-    """A given model."""
-
-    text: str
-    written: Any = field(compare=False, repr=False)
-
-    def model(self, problem: iopt.KernelProblem) -> Any:
-        return self.written
 
 
 def of_formulations() -> Iterator[tuple[str, Line]]:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
+
+
+@dataclass(frozen=True)
+class Written(iopt.Formulation):
+    """A given model, for problems of a given kind."""
+
+    text: str
+    written: Model = field(compare=False, repr=False)
+    kind: str = "classification"
+
+    @property
+    def task(self) -> str:  # type: ignore[override]
+        return self.kind
+
+    def model(self, problem: iopt.KernelProblem) -> Model:
+        return self.written
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +21,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.changed_models import changes
 from helpers.declared import Declared, check_rows, check_same, structure_objective
-from helpers.own_formulations import OWN, RidgeDual
+from helpers.own_formulations import OWN, RidgeDual, Written
 from helpers.problems import random_problem, suited
 from indefinite_opt import algebra
 from indefinite_opt.algebra import Constant, Model, NotCanonical
@@ -53,17 +52,6 @@ FORMULATIONS = [
     iopt.GuoSchuurmansLP(sensitivity=SENSITIVITY),
     *(cls() for cls in OWN),
 ]
-
-
-@dataclass(frozen=True)
-class Written(iopt.Formulation):
-    """A given model."""
-
-    text: str
-    written: Model = field(compare=False, repr=False)
-
-    def model(self, problem: iopt.KernelProblem) -> Model:
-        return self.written
 
 
 def some(formulation: iopt.Formulation, problem: iopt.KernelProblem, count: int) -> list[Any]:
@@ -207,7 +195,7 @@ def test_what_a_recogniser_leaves_over_is_for_the_next_one(monkeypatch: pytest.M
 
     def forgetful(reading: Any, problem: iopt.KernelProblem) -> BoxLineQP:
         ((variable, _),) = reading.form.variables.items()
-        reading.lines(variable)
+        reading.rows()
         reading.quadratic_form(variable)
         return BoxLineQP.svm(problem, np.inf)
 

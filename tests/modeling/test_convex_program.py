@@ -68,6 +68,17 @@ def test_the_multipliers_of_a_cone_are_in_the_conditions(cone: str) -> None:
     assert structure.complementarity(result.values, result.multipliers) <= 1e-5
 
 
+@pytest.mark.parametrize("cone", CONES)
+def test_only_inequalities_have_multipliers_of_one_sign(cone: str) -> None:
+    """Equations, under any name, and cones have others: those of the solver are not blamed."""
+    result = iopt.solve(PROBLEM, Nearest(cone))
+    own, blame = result.multipliers, "The multipliers of 'a' must be nonnegative"
+    assert blame not in str(iopt.verify(PROBLEM, Nearest(cone), result.values, own))
+    turned = {**own, "a": -1.0 - np.abs(own["a"])}
+    blamed = blame in str(iopt.verify(PROBLEM, Nearest(cone), result.values, turned))
+    assert blamed == (cone in ("nonnegative", "sums"))
+
+
 @dataclasses.dataclass(frozen=True)
 class Allowed(iopt.Formulation):
     """The nearest point that the attribute of a variable allows, in the Frobenius norm."""

@@ -91,7 +91,7 @@ def compare_theorem(model: Model, structure: Structure[Any], problem: KernelProb
         if expected.keys() != found.keys():
             raise AssertionError(f"constraints {sorted(found)} instead of {sorted(expected)}")
         equations = {row.name for row in form.rows if row.equal}
-        if equations != set(getattr(structure, "line_names", ())):
+        if equations != set(structure.line_names):
             raise AssertionError(f"equations {sorted(equations)}")
         for name, residual in expected.items():
             if not _agree(residual, found[name], lambda: float(problem.n)):

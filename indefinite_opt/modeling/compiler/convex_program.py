@@ -67,6 +67,15 @@ class ConvexProgram(ExplicitProgram):
             for name, row in self._translated[1].items()
         }
 
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        """The equations and the cones, whose multipliers may have any sign in an entry."""
+        import cvxpy as cp
+
+        one_signed = cp.constraints.Inequality, cp.constraints.NonPos, cp.constraints.NonNeg
+        rows = self._translated[1]
+        return tuple(name for name, row in rows.items() if not isinstance(row, one_signed))
+
     def _set(self, values: Values) -> None:
         for name, variable in self._translated[2].items():
             variable.save_value(np.reshape(values[name], variable.shape))

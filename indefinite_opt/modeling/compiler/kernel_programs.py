@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.algebra import Operator, level
 from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.modeling.compiler.reading import (
-    Line,
     Mismatch,
     Reading,
     is_variable,
@@ -18,12 +17,7 @@ from indefinite_opt.modeling.compiler.reading import (
     reduced,
     require,
 )
-from indefinite_opt.modeling.structures import (
-    BoxLineQP,
-    KreinLeastSquares,
-    SignedQP,
-    squared,
-)
+from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, SignedQP, squared
 from indefinite_opt.problem import KernelFactor, KernelProblem
 from indefinite_opt.quadratic import DenseGram
 
@@ -34,15 +28,15 @@ def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require(len(form.variables) == 1 and not form.separables and form.quadratics)
     ((variable, shape),) = form.variables.items()
     require(shape == (problem.n,))
-    lines = _held_lines(reading, variable, {"total": np.ones(problem.n)})
+    total = reading.equation("total", variable, np.ones(problem.n)) or 0.0
     bounds = reading.bounds(variable, "lower", "upper")
-    require(len(lines) == 1 and lines[0].b > 0.0 and set(bounds) == {"lower", "upper"})
+    require(total > 0.0 and len(form.rows) == 1 and set(bounds) == {"lower", "upper"})
     require(only(bounds["lower"].end) == 0.0)
     H, c, constant = reading.quadratic_form(variable)
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
     upper = only(bounds["upper"].end)
-    return BoxLineQP(kernel, h, level(c), upper, 1, lines[0].b, form.sense, variable)
+    return BoxLineQP(kernel, h, level(c), upper, 1, total, form.sense, variable)
 
 
 def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
@@ -63,12 +57,12 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
         total = norm.end
         reading.spell("norm", norm.name, norm.size)
         require(total > 0.0)
-    lines = _held_lines(reading, variable, {"balance": np.ones(problem.n)})
+    balance = reading.equation("balance", variable, np.ones(problem.n))
     bounds = reading.bounds(variable, "lower", "upper")
     # With a bound t of the norm both parts grow by the same amount until their sum is t. That
     # must not change the objective, as ε‖β‖₁ would.
     require(not (total and epsilon))
-    require(len(lines) == 1 and lines[0].b == 0.0 and set(bounds) == {"lower", "upper"})
+    require(balance == 0.0 and len(form.rows) == 1 and set(bounds) == {"lower", "upper"})
     upper = level(np.atleast_1d(bounds["upper"].end))
     require(np.all(upper > 0.0) and np.all(bounds["lower"].end == -upper))
     # With more than half of the largest norm, pairs of parts cannot make up for a smaller one.
@@ -87,16 +81,20 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require(len(form.variables) == 1 and not form.separables and form.quadratics)
     ((variable, shape),) = form.variables.items()
     require(shape == (problem.n,))
-    held = {"balance": problem.y, "total": np.ones(problem.n)}
-    lines, bounds = _held_lines(reading, variable, held), reading.bounds(variable, "lower", "upper")
-    total = _total(lines)
+    vectors = {"balance": problem.y, "total": np.ones(problem.n)}
+    values = {name: reading.equation(name, variable, a) for name, a in vectors.items()}
+    lines = [(vectors[name], value) for name, value in values.items() if value is not None]
+    require(len(lines) == len(form.rows) and (not lines or values["balance"] == 0.0))
+    total = values["total"] or 0.0
+    require(total > 0.0 or len(lines) < 2)
+    bounds = reading.bounds(variable, "lower", "upper")
     require("lower" in bounds and np.ndim(bounds["lower"].end) == 0 and bounds["lower"].end == 0.0)
     upper = bounds["upper"].end if "upper" in bounds else np.inf
     require(np.all(np.asarray(upper) > 0.0))
     # An infinite bound has no multipliers here, but has them under its declared name elsewhere.
     require("upper" not in bounds or np.any(np.isfinite(upper)))
     H, slope, constant = reading.quadratic_form(variable)
-    H, slope = reduced(H, slope, [line.declared for line in lines])
+    H, slope = reduced(H, slope, lines)
     c = level(slope)
     require(len(lines) < 2 or not (np.ndim(upper) or np.ndim(c)))
     least_squares = _source(H)
@@ -113,41 +111,6 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem)
     return BoxLineQP(kernel, h, c, upper, len(lines), total, form.sense, variable)
-
-
-class HeldLine(NamedTuple):
-    """An equation aᵀx = b of a program, of which the declared one is a multiple."""
-
-    name: str
-    b: float
-    declared: Line
-
-
-def _held_lines(reading: Reading, variable: str, held: dict[str, Array]) -> list[HeldLine]:
-    """All rows as multiples of the equations with these aᵀx, in their order, each at most once."""
-    found: dict[str, HeldLine] = {}
-    for line in reading.lines(variable):
-        for name, a in held.items():
-            multiple = float(line.a[0] * a[0])  # entries of a are 1 or -1
-            if multiple != 0.0 and np.array_equal(line.a, multiple * a):
-                require(name not in found)
-                found[name] = HeldLine(name, line.b / multiple, line)
-                reading.spell(name, line.name, multiple)
-                break
-        else:
-            raise Mismatch
-    return [found[name] for name in held if name in found]
-
-
-def _total(lines: list[HeldLine]) -> float:
-    """t of the lines yᵀx = 0 and eᵀx = t."""
-    require(tuple(line.name for line in lines) == ("balance", "total")[: len(lines)])
-    if lines:
-        require(lines[0].b == 0.0)
-    if len(lines) < 2:
-        return 0.0
-    require(lines[1].b > 0.0)
-    return lines[1].b
 
 
 def _source(H: Operator) -> tuple[float, KernelProblem] | None:

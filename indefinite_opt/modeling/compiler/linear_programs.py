@@ -134,7 +134,7 @@ def one_class(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(np.all(rows.linear["rho"].column == -sigma) and rows.linear["xi"].multiple == -1.0)
     require(reading.equation("total", "w", np.ones(n)) == 1.0)
     require(reading.is_nonnegative("w", "lower") and reading.is_nonnegative("xi", "slack"))
-    require(reading.is_nonnegative("rho", "radius") if sigma > 0.0 else not reading.bounds("rho"))
+    require(sigma < 0.0 or reading.is_nonnegative("rho", "radius"))
     require(price * n >= 1.0 and form.constant == 0.0)
     return OneClassDescription(*blocks(form), problem=described, price=price)
 
@@ -156,7 +156,7 @@ def box(reading: Reading, problem: KernelProblem) -> LinearProgram:
     ((variable, shape),) = form.variables.items()
     require(len(shape) == 1)
     reading.cost(variable)
-    bounds = reading.bounds(variable)
+    bounds = reading.bounds(variable, "lower", "upper")
     require(set(bounds) == {"lower", "upper"})
     ends = [
         np.broadcast_to(np.asarray(bounds[side].end, float), shape) for side in ("lower", "upper")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,14 +34,6 @@ def require(condition: object) -> None:
     """Raise `Mismatch` unless the condition holds."""
     if not condition:
         raise Mismatch
-
-
-class Line(NamedTuple):
-    """An equation aᵀx = b under its name."""
-
-    name: str
-    a: Array
-    b: float
 
 
 class Reading:
@@ -137,7 +128,7 @@ class Reading:
         self.spell(name, found[0].name, k)
         return found[0].u.scaled(1.0 / k)
 
-    def equation(self, name: str, variable: str, a: Array) -> float:
+    def equation(self, name: str, variable: str, a: Array) -> float | None:
         """b of the equation that is a multiple of aᵀv = b, with this name in the program."""
         for row in self.form.rows:
             if not row.equal or row.u.m != 1 or list(row.u.linear) != [variable]:
@@ -148,21 +139,12 @@ class Reading:
                 self._take([row])
                 self.spell(name, row.name, k)
                 return -float(row.u.constants[0]) / k
-        raise Mismatch
+        return None
 
     def rows(self) -> list[AffineRows]:
         """All rows."""
         self._take([*self.form.rows])
         return self.form.rows
-
-    def lines(self, variable: str) -> list[Line]:
-        """All rows, which must be single equations of one variable."""
-        for row in self.form.rows:
-            require(row.equal and row.u.m == 1 and list(row.u.linear) == [variable])
-        return [
-            Line(row.name, row.u.linear[variable].row, -float(row.u.constants[0]))
-            for row in self.rows()
-        ]
 
     def bounds(self, variable: str, lower: str = "", upper: str = "") -> dict[str, VariableBound]:
         """The bounds of a variable by their sides, at most one on each.
@@ -258,15 +240,18 @@ def is_kernel_of(problem: KernelProblem, A: Operator, c: float, shape: str) -> b
     return multiple == c and kernel.problem.gram is problem.gram
 
 
-def reduced(H: Operator, c: Array, lines: list[Line]) -> tuple[Operator, Array]:
-    """H and c without the terms k·abᵀ of H where aᵀx or bᵀx has a fixed value by an equation."""
+def reduced(H: Operator, c: Array, fixed: list[tuple[Array, float]]) -> tuple[Operator, Array]:
+    """H and c without the terms k·abᵀ of H where aᵀx or bᵀx is fixed by an equation.
+
+    `fixed` has the vector and the value of each equation.
+    """
     kept = []
     for k, factors in H.terms:
         choices: list[tuple[float, Array]] = []
         if [type(factor) for factor in factors] == [ColumnFactor, RowFactor]:
             a, b = factors[0].v, factors[1].v  # type: ignore[attr-defined]
-            fixed = (_fixed(a, lines), b), (_fixed(b, lines), a)
-            choices = [(value, other) for value, other in fixed if value is not None]
+            values = (_fixed(a, fixed), b), (_fixed(b, fixed), a)
+            choices = [(value, other) for value, other in values if value is not None]
         if choices:  # ½k(aᵀx)(bᵀx) = ½k · value · bᵀx, which vanishes if one value is 0
             value, other = min(choices, key=lambda choice: abs(choice[0]))
             c = c + 0.5 * k * value * other
@@ -275,9 +260,9 @@ def reduced(H: Operator, c: Array, lines: list[Line]) -> tuple[Operator, Array]:
     return Operator(H.shape, tuple(kept)), c
 
 
-def _fixed(a: Array, lines: list[Line]) -> float | None:
-    """The value of aᵀx, if a is a multiple of the row of an equation."""
-    for line in lines:
-        if line.a[0] != 0.0 and np.array_equal(a * line.a[0], line.a * a[0]):
-            return line.b * float(a[0] / line.a[0])
+def _fixed(a: Array, fixed: list[tuple[Array, float]]) -> float | None:
+    """The value of aᵀx, if a is a multiple of the vector of an equation."""
+    for vector, value in fixed:
+        if vector[0] != 0.0 and np.array_equal(a * vector[0], vector * a[0]):
+            return value * float(a[0] / vector[0])
     return None

@@ -11,13 +11,7 @@ import numpy as np
 from indefinite_opt.foundation import Array, Values, cached_property, derived
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, raised
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    Construction,
-    FirstOrder,
-    Gram,
-    Optimality,
-    Point,
-)
+from indefinite_opt.quadratic import Construction, FirstOrder, Gram, Optimality, Point
 
 
 @dataclass(frozen=True, eq=False)
