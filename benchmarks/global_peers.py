@@ -27,8 +27,8 @@ from local_solver import two_classes
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic import PolyhedralQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ class PeerBracket:
         return (self.upper - self.lower) / max(self.unit, abs(self.upper))
 
 
-QuadraticStructure = BoxLineQP | PolyhedralQP
+QuadraticStructure = PairedQP | PolyhedralQP
 
 Peer = Callable[[QuadraticStructure, float], PeerBracket]
 

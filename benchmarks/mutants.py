@@ -41,8 +41,8 @@ CLAIMS = (
     "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-endless",
     "linear_rows:ranges,_weak_duality,_sizes,_named",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
-    "structures/convex_bounds:-newton_point",
-    "box_line:linear_minimum,filled,cheapest,cheapest_balance",
+    "structures/paired_bounds:-newton_point",
+    "paired_box:linear_minimum,filled,cheapest,cheapest_balance",
     "matrices/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
     "minorant:-box_diagonal,-separable,-spectral",
     "scaled_box:-value,-place,-best_tangent,-missed,-reduced,-kkt",
@@ -84,7 +84,7 @@ OWN_TESTS = {
     "polyhedron": (*_ROWS, *_PROGRAMS),
     "linear_rows": ("polyhedral_rows", "no_optimum", "quadratic_program", *_PROGRAMS),
     "rows/no_optimum": ("no_optimum", "proof_checker", "quadratic_program", "without_optimum"),
-    "structures/convex_bounds": (
+    "structures/paired_bounds": (
         "box_line",
         "exact_bounds",
         "claims",
@@ -93,7 +93,7 @@ OWN_TESTS = {
         "convex_bounds",
         "bracket_ends",
     ),
-    "structures/box_line": ("box_line", "contract", "bounds"),
+    "structures/paired_box": ("box_line", "contract", "bounds"),
     "quadratic/quadratic_program": ("exact_conditions", "quadratic_program"),
     "matrices/spectrum": ("spectrum", "definiteness"),
     "minorant": ("scaled_box", "minorant", "proof", "proof_checker"),

@@ -12,14 +12,13 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, checks, finite_array
 from indefinite_opt.modeling.structures import (
     MAX_PENALTY,
-    BoxLineQP,
     ProxyEigen,
     ProxyStructure,
     SpacePrimal,
     proxy_oracle,
 )
 from indefinite_opt.problem import KernelProblem, own_sensitivity
-from indefinite_opt.quadratic import CANCELLED, TRANSFORMS, eigendecomposition
+from indefinite_opt.quadratic import CANCELLED, TRANSFORMS, PairedQP, eigendecomposition
 
 TREATMENTS = ("original", "projected", "joint")
 """How a new point's kernel values are used after training on a changed kernel."""
@@ -398,7 +397,7 @@ def lifted_classifier(
 
 
 def mean_residual_classifier(
-    problem: KernelProblem, structure: BoxLineQP, values: Values
+    problem: KernelProblem, structure: PairedQP, values: Values
 ) -> Classifier:
     """f = K(y∘α) + b with the mean of y - K(y∘α) over the free weights, or over all, as b."""
     coef = problem.y * values["alpha"]

@@ -707,6 +707,19 @@ class KernelProblem(LabelledKernel):
 
         return derived(self, "centred points", make)
 
+    def raised(self, amount: float) -> KernelProblem:
+        """The same labels with K + aI.
+
+        Examples
+        --------
+        >>> KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1]).raised(2.0).K
+        array([[2., 1.],
+               [1., 2.]])
+        """
+        K = self.K.copy()
+        K[np.diag_indices(self.n)] += amount
+        return self.with_gram(DenseGram.of_own(K, known_symmetric=True))
+
     def perturbed(self, noise: float, seed: int = 0) -> KernelProblem:
         """The same labels with the kernel K + E, E a random symmetric matrix of a given size.
 

@@ -112,8 +112,19 @@ from indefinite_opt.quadratic.structures.gaps import (
     gap_in_words,
     relative,
 )
-from indefinite_opt.quadratic.structures.paired_box import FirstOrder, PairedBox, project_line
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.structures.paired_box import (
+    FirstOrder,
+    PairedBox,
+    cheapest,
+    filled,
+    project_line,
+)
+from indefinite_opt.quadratic.structures.paired_qp import (
+    PairedQP,
+    hull_dual,
+    kernel_qp,
+    svm_dual,
+)
 from indefinite_opt.quadratic.structures.problem import Problem
 from indefinite_opt.quadratic.structures.qp import MAX_CHARGE, QP, charged, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (

@@ -16,41 +16,43 @@ from indefinite_opt.foundation import (
     cached_property,
     tiles,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic import (
     BoxQuadratic,
     Descent,
     Effort,
     FiniteForm,
     LocalSearch,
+    PairedQP,
     Status,
     Task,
     form_type,
+    kernel_qp,
     status_at_end,
 )
 
 
-@form_type.register(BoxLineQP)
-def _form_of_lines(qp: BoxLineQP) -> type[FiniteForm]:
+@form_type.register(PairedQP)
+def _form_of_lines(qp: PairedQP) -> type[FiniteForm]:
     return LineForm
 
 
 class LineForm(FiniteForm):
-    """A `BoxLineQP`, as it is if its box is finite, but for a large constant in its kernel."""
+    """A `PairedQP`, as it is if its box is finite, but for a large constant in its kernel."""
 
-    structure: BoxLineQP
+    structure: PairedQP
 
     @classmethod
-    def of(cls, qp: BoxLineQP) -> FiniteForm | None:
+    def of(cls, qp: PairedQP) -> FiniteForm | None:
         plain = qp.without_constant()
         if qp.is_bounded:
             return LineForm(qp, plain)
         if qp.lines == 0 or np.ndim(qp.linear):
             return None
-        return RayForm(qp, replace(plain, linear=0.0, lines=2, total=1.0, sense=1))
+        ones = kernel_qp(plain.problem, plain.hessian, 0.0, plain.upper, 2, 1.0)
+        return RayForm(qp, replace(ones, variable=qp.variable))
 
     @classmethod
-    def obstacle(cls, qp: BoxLineQP) -> str | None:
+    def obstacle(cls, qp: PairedQP) -> str | None:
         if not qp.problem.curvature_known:
             return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
         if cls.of(qp) is None:
@@ -75,7 +77,7 @@ class LineForm(FiniteForm):
         # H is not formed: memory that is used for the first time takes longer than these sums.
         qp, push = self.structure, np.empty(self.structure.n)
         linear, upper = _costs_and_bounds(qp)
-        K, y = qp.problem.K, qp.problem.y
+        K, y = qp.gram.matrix, qp.signs
         signed = y * upper
 
         def add(part: slice) -> None:
@@ -93,7 +95,7 @@ class LineForm(FiniteForm):
 
 
 class RayForm(LineForm):
-    """The best point of total weight 1, for a `BoxLineQP` without upper bounds.
+    """The best point of total weight 1, for a `PairedQP` without upper bounds.
 
     ½h αᵀQα - c eᵀα is minimised along each ray first: with q the minimum of ½h αᵀQα over total
     weight 1 the minimum is -c²/(4q) if q > 0, and the problem is unbounded otherwise. This requires
@@ -127,9 +129,9 @@ class RayForm(LineForm):
         return -(self.asked.tilt**2) / (4.0 * value) if value < 0.0 else np.inf
 
 
-def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
-    """The arrays of a `BoxLineQP`; with two lines there is one row per class."""
-    y, rows, rhs = qp.problem.y, qp.A, qp.b
+def box_quadratic(qp: PairedQP) -> BoxQuadratic:
+    """The arrays of a `PairedQP`; with two lines there is one row per class."""
+    y, rows, rhs = qp.signs, qp.A, qp.b
     if qp.lines == 2:
         rows = np.array([y > 0, y < 0], float)
         rhs = np.full(2, 0.5 * qp.total)
@@ -137,6 +139,6 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
     return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper, qp.doubt(upper))
 
 
-def _costs_and_bounds(qp: BoxLineQP) -> tuple[Array, Array]:
+def _costs_and_bounds(qp: PairedQP) -> tuple[Array, Array]:
     """c, and the largest value of each weight in the box and on the lines; two (n,) arrays."""
     return np.full(qp.n, qp.linear, float), np.full(qp.n, qp.widest, float)

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from indefinite_opt.errors import NoCounterpart
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import reduced_weight
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, check_problem
+from indefinite_opt.quadratic import PairedQP, hull_dual, svm_dual
 from indefinite_opt.theory.lifting import stationary_weights
 from indefinite_opt.theory.numbers import Numbers
 
@@ -52,10 +52,10 @@ class SVMPoint(NamedTuple):
     values: dict[str, Array]
 
 
-def svm_program(problem: KernelProblem, C: float) -> BoxLineQP:
+def svm_program(problem: KernelProblem, C: float) -> PairedQP:
     check_problem(problem)
     checks.weight_bound("C", C, infinite=True)
-    return BoxLineQP.svm(problem, C)
+    return svm_dual(problem, C)
 
 
 def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> HullPoint:
@@ -140,7 +140,7 @@ def hull_to_svm(
     check_problem(problem)
     checks.positive("mu", mu)
     bound = reduced_weight("mu", mu, 1.0, problem.smaller_class)
-    qp, y = BoxLineQP.hulls(problem, bound), problem.y
+    qp, y = hull_dual(problem, bound), problem.y
     weights = stationary_weights(qp, alphabar, tol)
     lower, upper = qp.at_bounds(weights, tol)
     free = [~(lower | upper) & (y == sign) for sign in (1.0, -1.0)]

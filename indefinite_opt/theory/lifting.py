@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
-from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
+from indefinite_opt.modeling.structures import LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
-from indefinite_opt.quadratic import relative
+from indefinite_opt.quadratic import PairedQP, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def haasdonk_proposition_2(
     return Lifted(values, multipliers, (int(free[y > 0].sum()), int(free[y < 0].sum())))
 
 
-def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
+def stationary_weights(qp: PairedQP, given: ArrayLike, tol: float) -> Array:
     """A copy of the weights; `ProblemError` unless they are a stationary point within tol."""
     checks.tolerance("tol", tol)
     name = qp.variable

@@ -23,7 +23,7 @@ from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.compiler import DeclaredQP
-from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.quadratic.structures.paired_box import PairedBox
 from indefinite_opt.quadratic.structures.structure import ExplicitProgram
 from indefinite_opt.solvers import as_solver
 
@@ -167,7 +167,7 @@ def test_rows_on_demand_have_the_same_optimum_or_are_refused(
 def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.Formulation) -> None:
     program = formulation.declare(suited(PROBLEM, formulation))
     structure = program.structure
-    if isinstance(structure, BoxLine):
+    if isinstance(structure, PairedBox):
         x = structure.start()
         names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
     elif isinstance(structure, ExplicitProgram):

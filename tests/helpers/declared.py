@@ -20,8 +20,8 @@ from indefinite_opt.algebra import Model, Translation
 from indefinite_opt.modeling.compiler import DeclaredQP
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLineQP, SignedQP
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any]
@@ -251,7 +251,7 @@ def structure_violation(structure: Any, values: Values) -> float:
             (structure.lower, x), (x, structure.upper),
         ]  # fmt: skip
         return max(float(np.max(low - high, initial=0.0)) for low, high in pairs)
-    if isinstance(structure, BoxLineQP | DeclaredQP):
+    if isinstance(structure, PairedQP | DeclaredQP):
         return _violation(arrays(structure), structure.from_values(dict(values)))
     if isinstance(structure, MarginProgram):
         excess, xi = structure.excess(dict(values)), values["xi"]
@@ -343,7 +343,9 @@ def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
         _set(compiled, values)
         _near(problem.objective.value, expected, 1e-9, f"{name}: objective of cvxpy")
     assert _violation_in(problem) <= TOL, f"{name}: cvxpy refuses a feasible point"
-    explicit = isinstance(structure, BoxLineQP | DeclaredQP) and not isinstance(structure, SignedQP)
+    explicit = isinstance(structure, PairedQP | DeclaredQP) and not getattr(
+        structure, "is_split", False
+    )
     if explicit:
         check_rows(declared, structure, name)
     if isinstance(structure, DeclaredQP):
@@ -357,7 +359,7 @@ def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
         assert _violation_in(problem) > 0.01 * STEP, f"{name}: cvxpy takes an infeasible point"
 
 
-def check_rows(declared: Declared, structure: BoxLineQP | DeclaredQP, name: str) -> None:
+def check_rows(declared: Declared, structure: PairedQP | DeclaredQP, name: str) -> None:
     """Every row of the structure is a declared one, and the reverse, but for positive factors."""
     G, h, A, b, lower, upper = arrays(structure)
     order = np.concatenate([np.arange(declared.n)[part] for part in _places(declared, structure)])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 import indefinite_opt as iopt
 from helpers import exact
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -192,10 +192,10 @@ def smo(
     return iopt.solve(problem, formulation, solver="smo", **options)
 
 
-def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> BoxLineQP:
+def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> PairedQP:
     """The structure that a solver reads."""
     structure = as_formulation(formulation).structure(problem)
-    assert isinstance(structure, BoxLineQP)
+    assert isinstance(structure, PairedQP)
     return structure
 
 
@@ -206,7 +206,7 @@ def weights(result: iopt.workflow.Result) -> Array:
 
 
 def check_feasible(
-    structure: BoxLineQP, x: Array, atol: float = 1e-10, at_least: float = 1.0
+    structure: PairedQP, x: Array, atol: float = 1e-10, at_least: float = 1.0
 ) -> None:
     """Bounds exactly, and lines up to atol times the larger of the weight and at_least."""
     assert x.min() >= 0.0

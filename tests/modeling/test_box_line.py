@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.structures.paired_box import FirstOrder, project_line
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
 
 Array = NDArray[np.float64]
 
 Y = np.array([1, 1, -1, -1, 1])
 
 
-def box(upper: float, lines: int, total: float = 0.0, y: Array = Y) -> BoxLineQP:
+def box(upper: float, lines: int, total: float = 0.0, y: Array = Y) -> PairedQP:
     """F = ½‖x‖² with the constraints; only those are looked at."""
     problem = iopt.KernelProblem(np.eye(y.size), y)
-    return BoxLineQP(problem, 1.0, 0.0, upper, lines, total=total)
+    return kernel_qp(problem, 1.0, 0.0, upper, lines, total=total)
 
 
 def exact_projection(x: Array, a: Array, b: Fraction, upper: float) -> list[Fraction] | None:
@@ -162,7 +162,7 @@ def test_what_counts_as_being_at_a_bound() -> None:
     assert_array_equal(upper, [False, False, False, True, True])
 
 
-def pairs(qp: BoxLineQP, x: Array, g: Array) -> float:
+def pairs(qp: PairedQP, x: Array, g: Array) -> float:
     """The steepest feasible exchange of two weights, or change of one where no line holds it."""
     y = qp.problem.y
     worst = 0.0

@@ -30,7 +30,7 @@ from indefinite_opt.formulations import known
 from indefinite_opt.modeling import compiler
 from indefinite_opt.modeling.compiler import DeclaredQP, compiled
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, svm_dual
 
 N = 5
 GENERATOR = np.random.default_rng(5)
@@ -149,19 +149,21 @@ WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
     "2e for e in the rows of LPSVM": (iopt.LPSVM(), block("constraints", "margin", 1.0, end=2.0)),
     "another kernel in LPSVM": (iopt.LPSVM(), block("constraints", "margin", 1.1)),
     "half the penalty of LPSVM": (iopt.LPSVM(), block("variables", "xi", 1.0, cost=0.5)),
-    "the other total in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.4), changed(total=0.9)),
-    "no balance in SVMDual": (iopt.SVMDual(), changed(lines=0)),
+    "the other total in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.4), changed(totals=0.9)),
+    "no balance in SVMDual": (
+        iopt.SVMDual(), lambda s: with_others(s, totals=s.totals[:0], lines_held=()),
+    ),
     "a transposed sensitivity": (iopt.GuoSchuurmansLP(sensitivity=SENSITIVITY), transposed),
     "another Hessian of ESVM": (iopt.ESVM(), changed(hessian=1.01)),
     "another penalty of slack": (iopt.SeparabilitySVM(), changed(C=1.1)),
     "another regulariser": (iopt.SeparabilitySVM(), lambda s: with_others(s, identity=False)),
     "another penalty of losses": (iopt.KernelLogistic(), changed(C=1.1)),
     "the wrong sense": (iopt.KSVM(), changed(sense=-1)),
-    "another matrix": (RidgeDual(), lambda s: with_others(s, problem=PROBLEM)),
+    "another matrix": (RidgeDual(), lambda s: s.on(PROBLEM)),
     "another price of a hull": (iopt.ConvexHullPrimal(mu=0.8), changed(mu=1.1)),
     "another slope of SVDD": (iopt.SVDD(), lambda s: with_others(s, linear=1.1 * s.linear)),
-    "another total of one class": (iopt.OneClassSVM(), changed(total=1.1)),
-    "another norm": (iopt.NuSVR(), changed(total=1.1)),
+    "another total of one class": (iopt.OneClassSVM(), changed(totals=1.1)),
+    "another norm": (iopt.NuSVR(), changed(totals=1.1)),
     "a wider tube": (iopt.EpsilonSVR(), lambda s: with_others(s, linear=s.linear + 0.1)),
     "another row of nu-SVM": (iopt.NuSVM(nu=0.4), lambda s: with_others(s, G=1.1 * s.G)),
     "no constant in a squared hinge": (OWN[1](), lambda s: with_others(s, h=0.9 * s.h)),
@@ -193,11 +195,11 @@ def test_a_structure_that_says_something_else_is_found(
 def test_what_a_recogniser_leaves_over_is_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that forgets the upper bound gives no program: the general class takes over all."""
 
-    def forgetful(reading: Any, problem: iopt.KernelProblem) -> BoxLineQP:
+    def forgetful(reading: Any, problem: iopt.KernelProblem) -> PairedQP:
         ((variable, _),) = reading.form.variables.items()
         reading.rows()
         reading.quadratic_form(variable)
-        return BoxLineQP.svm(problem, np.inf)
+        return svm_dual(problem, np.inf)
 
     monkeypatch.setattr(compiler, "RECOGNISERS", (forgetful, compiler.as_declared_qp))
     assert isinstance(compiled(iopt.SVMDual().model(PROBLEM), PROBLEM), DeclaredQP)

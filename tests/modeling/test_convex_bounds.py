@@ -14,8 +14,11 @@ from sklearn import datasets
 import indefinite_opt as iopt
 from helpers.exact import Matrix, as_matrix, as_vector, dot, is_psd, mirrored, product
 from helpers.kernel_programs import beside, exact_program
-from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.modeling.structures.convex_bounds import attained_by_features, bound_by_features
+from indefinite_opt.quadratic.structures.paired_bounds import (
+    attained_by_features,
+    bound_by_features,
+)
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -42,7 +45,7 @@ def formulations(g: np.random.Generator, n: int) -> list[iopt.Formulation]:
     ]
 
 
-def points(qp: BoxLineQP, best: Array, g: np.random.Generator) -> list[Array]:
+def points(qp: PairedQP, best: Array, g: np.random.Generator) -> list[Array]:
     """The optimum as it is rounded, others near to it, and one that is nowhere near."""
     near = [qp.project(best * (1.0 + size * g.standard_normal(qp.n))) for size in (1e-9, 1e-6)]
     return [qp.project(best), *near, qp.random_start(g)]

@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 LINEAR = ("LPSVM(C=3)", "GuoSchuurmansLP(beta=0.2)", "UniformWeights")
 CONVEX = (
@@ -56,7 +56,7 @@ def test_arrays_of_a_quadratic_program(title: str, tmp_path: Path) -> None:
     problem = INDEFINITE if "Spectrum" in title else PROBLEM
     program = as_formulation(title).declare(problem)
     structure = program.structure
-    assert isinstance(structure, BoxLineQP)
+    assert isinstance(structure, PairedQP)
     with np.load(program.export(tmp_path / "model.npz"), allow_pickle=False) as file:
         arrays = dict(file)
     assert set(arrays) == {"H", "q", "A", "b", "lower", "upper", "sense"}

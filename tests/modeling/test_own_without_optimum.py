@@ -14,7 +14,7 @@ import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ BOUNDED = {
 def test_an_unbounded_one_is_refused_with_its_ray(name: str) -> None:
     formulation, K = UNBOUNDED[name]
     problem = problem_of(K)
-    assert isinstance(formulation.as_written(problem), BoxLineQP)
+    assert isinstance(formulation.as_written(problem), PairedQP)
     for act in (iopt.solve, iopt.bound, lambda problem, one: one.declare(problem)):
         with pytest.raises(UnboundedProblem, match="without an upper bound") as caught:
             act(problem, formulation)
@@ -114,7 +114,7 @@ def test_a_bounded_one_is_solved(name: str) -> None:
     expected = cvxpy.Problem(cvxpy.Maximize(gain @ x - 0.5 * curved), rows)
     expected.solve(solver="CLARABEL")
     problem = problem_of(TWINS)
-    assert isinstance(formulation.as_written(problem), BoxLineQP)
+    assert isinstance(formulation.as_written(problem), PairedQP)
     result = iopt.solve(problem, formulation)
     sign = -1.0 if formulation.minimize else 1.0
     assert sign * result.objective == pytest.approx(expected.value, rel=1e-6)
@@ -154,7 +154,7 @@ def test_a_total_that_no_class_reaches_is_refused(minimize: bool) -> None:
     result = iopt.solve(problem, OwnSVM(upper=0.75, total=4 * 0.75, minimize=minimize))
     assert_allclose(result.values["alpha"], 0.75)
     formulation = OwnSVM(upper=0.75, total=1.5 * 4 * 0.75, minimize=minimize)
-    assert isinstance(formulation.as_written(problem), BoxLineQP)
+    assert isinstance(formulation.as_written(problem), PairedQP)
     for act in (iopt.solve, iopt.bound):
         with pytest.raises(InfeasibleProblem, match=r"at least 1\.125 = .* class, of size 2,"):
             act(problem, formulation)

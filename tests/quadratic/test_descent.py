@@ -20,8 +20,8 @@ import indefinite_opt as iopt
 from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetric
 from helpers.processes import HANGS
 from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.local.descent import descent
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.solvers.descent.smo import SMO
 
 Array = NDArray[np.float64]
@@ -255,15 +255,15 @@ def test_an_interrupt_during_a_gradient(
     """Where K is large that takes long; what is known of the point must still be true of it."""
     K, y = gaussian(40, 5, 0.5), labels(40, 1)
     formulation = iopt.SVMDual(C=C, bias=bias)
-    calls, original = [0], BoxLineQP.gradient
+    calls, original = [0], PairedQP.gradient
 
-    def gradient(self: BoxLineQP, x: Array) -> Array:
+    def gradient(self: PairedQP, x: Array) -> Array:
         calls[0] += 1
         if calls[0] == call:
             raise KeyboardInterrupt
         return original(self, x)
 
-    monkeypatch.setattr(BoxLineQP, "gradient", gradient)
+    monkeypatch.setattr(PairedQP, "gradient", gradient)
     problem = iopt.KernelProblem(K, y)
     try:
         result = smo(problem, formulation, tol=1e-9)

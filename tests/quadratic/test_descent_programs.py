@@ -16,14 +16,13 @@ from helpers.exact import mirrored
 from helpers.polyhedra import Rows, lowest, program
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
 
 Array = NDArray[np.float64]
 
@@ -110,7 +109,7 @@ def test_a_vector_as_linear_term_of_a_kernel_program(lines: int) -> None:
         n, y = 5, labels(5, seed)
         linear = np.random.default_rng(seed).standard_normal(n)
         problem = iopt.KernelProblem(symmetric(n, seed), y)
-        qp = BoxLineQP(problem, 1.0, linear, 1.0, lines, total=1.0)
+        qp = kernel_qp(problem, 1.0, linear, 1.0, lines, total=1.0)
         search = LocalSearch(Effort(jobs=1), Task(problem, iopt.SVMDual(), qp))
         assert search.run() is iopt.Status.SOLVED
         expected = lowest(program(n, qp.H(), linear, A=qp.A, b=qp.b, lower=0.0, upper=1.0))

@@ -15,8 +15,8 @@ from scipy.linalg import null_space
 import indefinite_opt as iopt
 from helpers.problems import inertias, random_kernel, whole_numbers
 from helpers.programs import FORMS, Array, Program, form
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.structures.gaps import relative
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 TIGHT = 1e-9
 """Tolerance of the descents whose ends are compared with stationary points one by one."""
@@ -45,7 +45,7 @@ class Instance:
     program: Program
     points: Array
     values: Array
-    structure: BoxLineQP
+    structure: PairedQP
     answers: dict[str, iopt.workflow.Result]
 
     @property
@@ -70,7 +70,7 @@ def instance(number: int) -> Instance:
     size = float(generator.uniform(low, high))
     formulation = form(name, problem.y, 10.0**size if name in FORMS[:2] else size)
     structure = formulation.structure(problem)
-    assert isinstance(structure, BoxLineQP)
+    assert isinstance(structure, PairedQP)
     program = Program.of(problem.K, problem.y, formulation)
     answers = {
         "default": iopt.solve(problem, formulation, seed=number),

@@ -22,11 +22,11 @@ from helpers.exact import (
 )
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.linear_rows import _sizes
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
+from indefinite_opt.quadratic.structures.paired_qp import kernel_qp, svm_dual
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 Array = NDArray[np.float64]
@@ -229,7 +229,7 @@ def test_curvature_that_counts_as_zero_proves_no_more_than_the_optimum(lines: in
     for delta in (0.0, EPS, 8 * EPS):
         K = np.diag([1.0, 1.0, -delta, -delta])
         problem = iopt.KernelProblem(K, np.array([1.0, -1.0, 1.0, -1.0]))
-        qp = BoxLineQP(problem, 1.0, -1.0, 2.0**27, lines, total=2.0**27)
+        qp = kernel_qp(problem, 1.0, -1.0, 2.0**27, lines, total=2.0**27)
         assert qp.is_convex
         least, points = global_minimisers(box_quadratic(qp))
         for x in (np.array(points[0], float), np.array([1.0, 1.0, 0.0, 0.0]), np.full(4, 2.0**25)):
@@ -245,7 +245,7 @@ def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
     for n in (2, 6, 10, 14, 30):
         problem = iopt.KernelProblem(np.zeros((n, n)), [1.0, -1.0] * (n // 2))
         for C in (0.1, *(10.0 ** g.uniform(-8.0, 8.0, 6))):
-            qp = BoxLineQP.svm(problem, C, lines=lines)
+            qp = svm_dual(problem, C, lines=lines)
             x = np.full(n, C) * g.integers(0, 2)
             bound = qp.dual_bound(x, qp.gradient(x))
             assert Fraction(bound) <= -n * Fraction(C)
@@ -255,7 +255,7 @@ def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
 @pytest.mark.parametrize(("tilt", "least"), [(1.0, 8.0), (3.0, 0.5)])
 def test_what_a_ray_stands_for(tilt: float, least: float) -> None:
     """½hαᵀQα - c eᵀα along α = tz, eᵀz = 1: t²q - ct is least at t = c/(2q), with -c²/(4q)."""
-    qp = BoxLineQP(iopt.KernelProblem(np.eye(2), [1.0, -1.0]), 4.0 * least, -tilt, np.inf, 1)
+    qp = kernel_qp(iopt.KernelProblem(np.eye(2), [1.0, -1.0]), 4.0 * least, -tilt, np.inf, 1)
     form, z = finite_form(qp), np.array([0.5, 0.5])
     assert form is not None
     assert form.structure.value(z) == least
@@ -275,7 +275,7 @@ def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: floa
     """
     g = np.random.default_rng(0)
     for k in g.uniform(0.5, 2.0, (20, 2)):
-        qp = BoxLineQP.svm(iopt.KernelProblem(np.diag(k), [1.0, -1.0]), np.inf, lines=lines)
+        qp = svm_dual(iopt.KernelProblem(np.diag(k), [1.0, -1.0]), np.inf, lines=lines)
         one, other = as_vector(k)
         least = -2 / (one + other) if lines else -(1 / one + 1 / other) / 2
         x = share * (np.full(2, 2.0 / k.sum()) if lines else 1.0 / k)

@@ -15,20 +15,20 @@ from helpers.exact import mirrored
 from helpers.problems import inertias, random_kernel, random_problem
 from helpers.processes import HANGS
 from helpers.programs import Program, program_of
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic import Certificate
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Tree
 from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 ROUNDING = 1e-12
 """Relative: of the enumeration and of a value at a point that is feasible up to rounding."""
 
 
-def random_instance(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, BoxLineQP, float]:
+def random_instance(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, PairedQP, float]:
     """Every inertia and formulation, half of them of whole numbers; F at the optimum."""
     generator = np.random.default_rng([12, seed])
     n = int(generator.integers(2, 6))

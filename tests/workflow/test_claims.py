@@ -9,8 +9,8 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation.limits import TimeLimitReached
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.proof.certificate import Facts, claim_of
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
 from indefinite_opt.quadratic.structures.structure import Curvature, Optimality
 from indefinite_opt.workflow.certificates import measurement
 
@@ -47,15 +47,15 @@ def test_claims(primal, consistent, closed, first_order, curvature, claim) -> No
     assert claim_of(facts, TOL) is Claim[claim]
 
 
-def program(K, C: float = 1.0, lines: int = 0) -> BoxLineQP:
+def program(K, C: float = 1.0, lines: int = 0) -> PairedQP:
     """min ½αᵀKα - eᵀα over 0 ≤ α ≤ C; all labels but the last are +1, which K makes up for."""
     n = len(K)
     y = np.array([1.0] * (n - 1) + [-1.0])
     problem = iopt.KernelProblem(np.outer(y, y) * np.asarray(K, dtype=float), y)
-    return BoxLineQP(problem, hessian=1.0, linear=-1.0, upper=C, lines=lines)
+    return kernel_qp(problem, hessian=1.0, linear=-1.0, upper=C, lines=lines)
 
 
-def examined(qp: BoxLineQP, x, reduced) -> tuple[Curvature, float]:
+def examined(qp: PairedQP, x, reduced) -> tuple[Curvature, float]:
     optimality = Optimality({}, 0.0, 0.0, unit=1.0, reduced=np.array(reduced))
     sign, least, _ = qp.curvature(qp.at(np.array(x)), optimality, tol=1e-6)
     return sign, least

@@ -12,7 +12,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, Program, as_matrix, as_vector
-from indefinite_opt.modeling.structures import BoxLineQP, SignedQP
+from indefinite_opt.modeling.structures.signed_qp import signed_qp
+from indefinite_opt.quadratic.structures.paired_qp import kernel_qp
 
 Claim = iopt.Claim
 
@@ -100,7 +101,7 @@ def test_bounds_of_kernel_programs_in_boxes_of_any_width(
         K = np.outer([1, k, 1], [1, k, 1]) - shift * np.eye(3)
         problem = iopt.KernelProblem(K, [1.0, -1.0, 1.0])
         problem = problem.unlabelled if lines == 1 and share else problem
-        qp = BoxLineQP(problem, 1.0, -1.0, width, lines, total=share * width)
+        qp = kernel_qp(problem, 1.0, -1.0, width, lines, total=share * width)
         assert not qp.is_convex
         exact = BoxProgram(
             as_matrix(qp.H()), as_vector(np.full(3, qp.linear)), [Fraction(0)] * 3,
@@ -122,7 +123,7 @@ def test_bounds_of_programs_in_signed_weights(total: float) -> None:
     K[0, 0] -= DELTA
     base = iopt.KernelProblem(K, [0.5, -0.5], task="regression")
     epsilon = 0.0 if total else 0.1
-    qp = SignedQP.of(base, 1.0, np.array([-0.5, 0.25]), epsilon, 1.0, total, 1, "beta")
+    qp = signed_qp(base, 1.0, np.array([-0.5, 0.25]), epsilon, 1.0, total, 1, "beta")
     # ½(-2δ)β² - ¾β + 2ε|β| is concave on each side of 0: the largest β is best.
     most = Fraction(1, 2) if total else Fraction(1)
     curved = as_matrix(K)

@@ -14,9 +14,9 @@ from helpers.problems import random_problem
 from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.solving.solution import Solution
 from indefinite_opt.quadratic.solving.solver import Solver, Task
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.workflow import result as result_module
 
@@ -162,13 +162,13 @@ class Spy(Solver):
     """Returns the start it is given."""
 
     name = "spy"
-    accepts = (BoxLineQP, LinearProgram)
+    accepts = (PairedQP, LinearProgram)
     needs_convex = False
     claims = iopt.Claim.FEASIBLE
 
     def solve(self, task: Task) -> Solution:
         assert task.start is not None
-        assert isinstance(task.structure, BoxLineQP)
+        assert isinstance(task.structure, PairedQP)
         return Solution(task.structure.values(task.start), iopt.Status.INACCURATE)
 
 
@@ -186,7 +186,7 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, spread: float) 
     point = np.random.default_rng(0).normal(0.2, spread, problem.n)
     formulation = as_formulation(title)
     program = formulation.declare(problem)
-    assert isinstance(program.structure, BoxLineQP)
+    assert isinstance(program.structure, PairedQP)
     model, variables = program.in_cvxpy()
     variable = variables[program.structure.variable]
     distance = cp.Minimize(cp.sum_squares(variable - point))

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import indefinite_opt as iopt
 from helpers.problems import gaussian, symmetric
 from helpers.processes import fresh
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 
 def blas_threads() -> set[int]:
@@ -27,13 +27,13 @@ def blas_threads() -> set[int]:
 def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside a busy process two threads of the library wait for each other."""
     seen: list[set[int]] = []
-    at = BoxLineQP.at
+    at = PairedQP.at
 
-    def spy(qp: BoxLineQP, *arguments: Any) -> Any:
+    def spy(qp: PairedQP, *arguments: Any) -> Any:
         seen.append(blas_threads())
         return at(qp, *arguments)
 
-    monkeypatch.setattr(BoxLineQP, "at", spy)
+    monkeypatch.setattr(PairedQP, "at", spy)
     problem = iopt.KernelProblem(K, np.resize([1, -1], 40))
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()

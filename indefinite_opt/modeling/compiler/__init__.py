@@ -13,7 +13,11 @@ from indefinite_opt.modeling.compiler.declared_qp import (
     as_declared_qp,
     has_epigraph,
 )
-from indefinite_opt.modeling.compiler.kernel_programs import box_line_qp, one_class_qp, signed_qp
+from indefinite_opt.modeling.compiler.kernel_programs import (
+    box_line_program,
+    one_class_program,
+    signed_program,
+)
 from indefinite_opt.modeling.compiler.linear_programs import box, game, one_class, one_norm
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
 from indefinite_opt.modeling.compiler.reading import Mismatch, Reading
@@ -21,7 +25,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Structure
 
 RECOGNISERS: tuple[Callable[[Reading, KernelProblem], Structure[Any]], ...] = (
-    box_line_qp, one_class_qp, signed_qp, box, one_norm, game, one_class, logistic,
+    box_line_program, one_class_program, signed_program, box, one_norm, game, one_class, logistic,
     separability, lifted, as_declared_qp,
 )  # fmt: skip
 """Each makes a program of one class, or raises `Mismatch`; the most special ones first."""

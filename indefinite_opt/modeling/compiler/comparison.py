@@ -13,10 +13,9 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, SignedQP
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Structure
+from indefinite_opt.quadratic import PairedBox, PairedQP, Structure
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
@@ -60,8 +59,7 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
             raise _wrong(name)
     if _same_objective(form, structure, values):
         return
-    signed = isinstance(structure, SignedQP)
-    if isinstance(structure, BoxLineQP) and structure.lines and not signed:
+    if isinstance(structure, PairedQP) and structure.lines and not structure.is_split:
         x = values[structure.variable]
         onto = np.linalg.lstsq(structure.A, structure.b - structure.A @ x, rcond=None)[0]
         if _same_objective(form, structure, {structure.variable: x + onto}):
@@ -116,13 +114,13 @@ def compare_theorem(model: Model, structure: Structure[Any], problem: KernelProb
 
 
 def _same_objective(form: Canonical, structure: Structure[Any], values: Values) -> bool:
-    x = structure.from_values(values)
-    if isinstance(structure, SignedQP):
-        # What both parts may have in common can be so large that its rounding counts.
-        x = structure.least_parts(values)
-    # Beside the constraints F of a box with lines may be another one than `at` says, which leaves
-    # out what they fix.
-    value = structure.value(x) if isinstance(structure, BoxLineQP) else structure.at(x).value
+    if isinstance(structure, PairedQP):
+        # Beside the constraints F may be another one than `at` says, which leaves out what they
+        # fix; and what both parts of a weight may have in common can be so large that its rounding
+        # counts.
+        value = structure.value(structure.least_parts(values))
+    else:
+        value = structure.at(structure.from_values(values)).value
     compiled = value + structure.constant
     return _agree(form.value(values), compiled, lambda: form.size(values))
 
@@ -156,16 +154,17 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
         return {margin: k * short, structure.spelling("slack").name: -xi}
     if isinstance(structure, DeclaredQP):
         return _of_rows(structure, values)
-    if not isinstance(structure, BoxLine):
+    if not isinstance(structure, PairedBox):
         return {}
-    if isinstance(structure, SignedQP):
-        found = structure.residuals(values)
-    else:
-        x = values[structure.variable]
-        found = dict(zip(structure.lines_held, structure.A @ x - structure.b, strict=True))
-        found["lower"] = structure.lower - x
-        if not np.all(np.isinf(structure.upper)):
-            found["upper"] = x - structure.upper
+    v = x = values[structure.variable]
+    ends = structure.upper
+    if isinstance(structure, PairedQP) and structure.is_split:
+        x = structure.least_parts(values)
+        ends = ends[: v.size] if isinstance(ends, np.ndarray) else ends
+    found = dict(zip(structure.lines_held, structure.A @ x - structure.b, strict=True))
+    found["lower"] = structure.lower - v if x is v else -ends - v
+    if x is not v or not np.all(np.isinf(ends)):
+        found["upper"] = v - ends
     for name in structure.lines_held:  # bounds are in the units of variables
         found[name] = structure.spelling(name).multiple * found[name]
     return {structure.spelling(name).name: residual for name, residual in found.items()}

@@ -17,12 +17,12 @@ from indefinite_opt.modeling.compiler.reading import (
     reduced,
     require,
 )
-from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, SignedQP, squared
+from indefinite_opt.modeling.structures import KreinLeastSquares, signed_qp
 from indefinite_opt.problem import KernelFactor, KernelProblem
-from indefinite_opt.quadratic import DenseGram
+from indefinite_opt.quadratic import DenseGram, PairedQP, kernel_qp
 
 
-def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
+def one_class_program(reading: Reading, problem: KernelProblem) -> PairedQP:
     """½hxᵀKx + cᵀx on 0 ≤ x ≤ u, eᵀx = t, which needs no labels."""
     form = reading.form
     require(len(form.variables) == 1 and not form.separables and form.quadratics)
@@ -36,10 +36,10 @@ def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
     upper = only(bounds["upper"].end)
-    return BoxLineQP(kernel, h, level(c), upper, 1, total, form.sense, variable)
+    return kernel_qp(kernel, h, level(c), upper, 1, total, form.sense, variable)
 
 
-def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
+def signed_program(reading: Reading, problem: KernelProblem) -> PairedQP:
     """½hβᵀKβ + cᵀβ + ε‖β‖₁ on -u ≤ β ≤ u, eᵀβ = 0, and ‖β‖₁ ≤ t where that is declared.
 
     u has an entry per point only where t is not declared.
@@ -72,10 +72,10 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     H, c, constant = reading.quadratic_form(variable)
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
-    return SignedQP.of(kernel, h, c, epsilon, upper, total, form.sense, variable)
+    return signed_qp(kernel, h, c, epsilon, upper, total, form.sense, variable)
 
 
-def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
+def box_line_program(reading: Reading, problem: KernelProblem) -> PairedQP:
     """½hxᵀQx + cᵀx on 0 ≤ x ≤ u, with the lines yᵀx = 0 and eᵀx = t or without them."""
     form = reading.form
     require(len(form.variables) == 1 and not form.separables and form.quadratics)
@@ -104,13 +104,10 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
         require(weight == 2.0 and constant == problem.n and len(lines) == 1)
         require(form.sense == 1 and variable == "alpha" and not np.ndim(upper))
         require(_is_least_squares(c, source))
-        return KreinLeastSquares(
-            squared(source), hessian=weight, linear=c, upper=upper, lines=1, source=source,
-            sense=form.sense, variable=variable,
-        )  # fmt: skip
+        return KreinLeastSquares.of(source, only(upper), np.full(problem.n, c))
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem)
-    return BoxLineQP(kernel, h, c, upper, len(lines), total, form.sense, variable)
+    return kernel_qp(kernel, h, c, upper, len(lines), total, form.sense, variable)
 
 
 def _source(H: Operator) -> tuple[float, KernelProblem] | None:

@@ -14,9 +14,8 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, tiles
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.box_line import cheapest, filled
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CANCELLED, exact_residuals, project_line
+from indefinite_opt.quadratic import CANCELLED, cheapest, exact_residuals, filled, project_line
 
 _FEW = 300
 """Points up to which all products are computed exactly where that may close a gap at 0, in a tenth

@@ -3,7 +3,6 @@
 Each kind has a file, and all have one interface: objective, residual, multipliers and bound.
 """
 
-from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.krein import (
     KreinLeastSquares,
     Stabilised,
@@ -26,6 +25,5 @@ from indefinite_opt.modeling.structures.pseudo_euclidean import (
     LiftedPrimal,
     SpacePrimal,
 )
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
-from indefinite_opt.modeling.structures.signed_qp import SignedQP
+from indefinite_opt.modeling.structures.signed_qp import signed_qp

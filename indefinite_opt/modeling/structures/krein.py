@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,14 +13,21 @@ import numpy as np
 
 from indefinite_opt.algebra import Definition, DiagonalFactor, MatrixFactor, Operator
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived, one_thread
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     LowerBound,
+    PairedQP,
     Point,
     Spectrum,
     eigendecomposition,
+    kernel_qp,
     zero_tolerance,
+)
+from indefinite_opt.quadratic.structures.paired_bounds import (
+    Explicit,
+    square_radius,
+    surely,
+    underflow,
 )
 
 
@@ -180,8 +187,8 @@ def squared(problem: KernelProblem) -> KernelProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class KreinLeastSquares(BoxLineQP):
-    """F(x) + n = ‖Gx - e‖² on a box with a line, a `BoxLineQP` on the kernel K².
+class KreinLeastSquares(PairedQP):
+    """F(x) + n = ‖Gx - e‖² on a box with a line, a `PairedQP` on the kernel K².
 
     H = 2G² and c = -2Ge, and F omits the constant eᵀe = n. One solver reads G instead of G²; all
     others solve it as a quadratic program.
@@ -191,17 +198,13 @@ class KreinLeastSquares(BoxLineQP):
     source: KernelProblem = field(kw_only=True)
     """The problem with the kernel K; that of `problem` is K²."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "constant", float(self.n))  # eᵀe
-
     @classmethod
-    def of(cls, problem: KernelProblem, C: float) -> KreinLeastSquares:
-        """min ‖Gx - e‖² on 0 ≤ x ≤ C and yᵀx = 0."""
-        Ge = problem.y * problem.gram.times(problem.y)
-        return cls(
-            squared(problem), hessian=2.0, linear=-2.0 * Ge, upper=C, lines=1, source=problem
-        )
+    def of(cls, problem: KernelProblem, C: float, linear: Array | None = None) -> KreinLeastSquares:
+        """min ‖Gx - e‖² on 0 ≤ x ≤ C and yᵀx = 0; -2Ge is computed unless it is given."""
+        if linear is None:
+            linear = -2.0 * problem.y * problem.gram.times(problem.y)
+        qp = kernel_qp(squared(problem), 2.0, linear, C)
+        return cls(**vars(qp) | {"constant": float(problem.n), "source": problem})  # eᵀe
 
     @property
     def plain(self) -> KreinLeastSquares:
@@ -215,14 +218,14 @@ class KreinLeastSquares(BoxLineQP):
         """A feasible point near one of that infeasibility, and by how much its F may be larger.
 
         F is computed again by its residuals Gx - e. Where weights move by ρ in all, as in
-        `ConvexBounds.attained`, no residual changes by more than ρ·max|K_ij|; and each is rounded
+        `paired_bounds.attained`, no residual changes by more than ρ·max|K_ij|; and each is rounded
         by n·eps of its terms.
         """
         near = self.feasible_near(point, infeasibility)
         x, gram = near.x, self.source.gram
         residuals = np.abs(self.problem.y * gram.times(self.problem.y * x) - 1.0)
         terms = gram.largest * float(np.abs(x).sum()) + 1.0
-        off = self.missed(x) * gram.largest + (self.n + 8.0) * EPS * terms + self.underflow(0.0)
+        off = self.missed(x) * gram.largest + (self.n + 8.0) * EPS * terms + underflow(self, 0.0)
         total = float(np.square(residuals + off).sum())
         rounding = (self.n + 8.0) * EPS * (total + self.constant + abs(near.value))
         return near, max(total - self.constant - near.value, 0.0) + rounding
@@ -259,14 +262,14 @@ class KreinLeastSquares(BoxLineQP):
         """
         curvature = float(x @ (gradient - self.linear))
         least, length = self.linear_minimum(gradient), float(np.linalg.norm(x))
-        reach = length + float(np.sqrt(self._square_radius(x)))
+        reach = length + float(np.sqrt(square_radius(self, x)))
         terms = float(np.abs(x) @ (np.abs(gradient) + np.abs(self.linear))) + abs(least)
         rounding = EPS * ((self.n + 4.0) * terms + float((self.upper * np.abs(gradient)).sum()))
-        rounding += self.gradient_rounding(length) * reach + self.underflow(reach)
+        rounding += self.gradient_rounding(length) * reach + underflow(self, reach)
         return least - 0.5 * curvature - rounding
 
-    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[LowerBound]]:
-        attained = self.surely(point)
+    def explicit_bounds(self, point: Point[Array]) -> Explicit:
+        attained = surely(self, point)
         y, gram = self.problem.y, self.source.gram
 
         def bounds(x: Array) -> Iterator[LowerBound]:

@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import ExplicitProgram
+from indefinite_opt.quadratic import ExplicitProgram, PairedQP
 
 no_warnings = np.errstate(over="ignore", invalid="ignore")
 """Sums that overflow lead to no claim: values are then nan, and residuals infinite."""
@@ -36,7 +35,7 @@ class MarginProgram(ExplicitProgram):
 
     @property
     @abstractmethod
-    def dual(self) -> BoxLineQP:
+    def dual(self) -> PairedQP:
         """The program in α whose stationary points lift to stationary points of this one."""
 
     @abstractmethod

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from indefinite_opt.core import rank_one
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
-from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import LowerBound, Point, Spectrum
+from indefinite_opt.quadratic import LowerBound, PairedBox, Point, Spectrum
 
 MAX_PENALTY = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -204,7 +203,7 @@ class ProxyEigen:
         return H
 
 
-class ProxyStructure(BoxLine):
+class ProxyStructure(PairedBox):
     """min F(α) = C(y∘α) - eᵀα on the box and the line, C convex for every kernel.
 
     The declared objective is -F - `constant`: its value at α = 0 is separate, because gaps are
@@ -214,12 +213,18 @@ class ProxyStructure(BoxLine):
     is_convex = True
     has_inner_problem = True
     usual_solver = "newton"
-    lines = 1
-    total = 0.0
+    lower = 0.0
+    lines_held = ("balance",)
+    has_classes = False
     sense = -1
     variable = "alpha"
+    problem: KernelProblem
     can_smooth: ClassVar[bool]
     """Whether `value_gradient` accepts a smoothing."""
+
+    def __post_init__(self) -> None:
+        n = self.problem.n
+        self.__dict__.update(signs=self.problem.y, group=np.zeros(n, np.int64), totals=np.zeros(1))
 
     @abstractmethod
     def penalty(self, u: Array) -> float:

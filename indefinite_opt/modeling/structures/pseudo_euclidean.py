@@ -11,9 +11,8 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.structures.logistic import balanced
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import Embedding, KernelProblem
-from indefinite_opt.quadratic import Point
+from indefinite_opt.quadratic import PairedQP, Point, hull_dual, svm_dual
 
 
 class SpacePrimal(MarginProgram):
@@ -98,7 +97,7 @@ class SpacePrimal(MarginProgram):
         missing = values["w"] - self.normal(alpha)
         terms = np.abs(alpha) * np.linalg.norm(self.embedding.points, axis=1)
         size = max(float(np.linalg.norm(values["w"])), float(terms.max())) or 1.0
-        # As in BoxLineQP.gradient_unit: the margin, unless rounding would decide.
+        # As in PairedQP.gradient_unit: the margin, unless rounding would decide.
         largest = float(np.max(np.abs(self._inner(values["w"])), initial=0.0))
         unit = max(self.margin_unit(values), 1e-6 * largest)
         rows, sums = self.totals
@@ -189,9 +188,9 @@ class LiftedPrimal(SpacePrimal):
     """Price of the slacks, finite."""
 
     @property
-    def dual(self) -> BoxLineQP:
+    def dual(self) -> PairedQP:
         """SVM-DU."""
-        return BoxLineQP.svm(self.problem, self.C)
+        return svm_dual(self.problem, self.C)
 
     @property
     def totals(self) -> tuple[Array, Array]:
@@ -270,9 +269,9 @@ class LiftedHulls(SpacePrimal):
     penalty_name = "mu"
 
     @property
-    def dual(self) -> BoxLineQP:
+    def dual(self) -> PairedQP:
         """CH-DU."""
-        return BoxLineQP.hulls(self.problem, self.mu)
+        return hull_dual(self.problem, self.mu)
 
     @property
     def totals(self) -> tuple[Array, Array]:

@@ -15,9 +15,8 @@ import numpy as np
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.structures.krein import squared
 from indefinite_opt.modeling.structures.margin_program import MarginProgram, no_warnings
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CANCELLED
+from indefinite_opt.quadratic import CANCELLED, PairedQP, svm_dual
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +66,10 @@ class SeparabilityProgram(MarginProgram):
         return {"alpha": (self.problem.n,), "b": (), "xi": (self.problem.n,)}
 
     @property
-    def dual(self) -> BoxLineQP:
+    def dual(self) -> PairedQP:
         """The dual in minimisation form; for a nonconvex problem the SVM dual."""
         problem = squared(self.problem) if self.identity else self.problem
-        return BoxLineQP.svm(problem, self.C, variable="lambda")
+        return svm_dual(problem, self.C, variable="lambda")
 
     def lift(self, lam: Array, b: float) -> dict[str, Array]:
         """α = Qλ (R = I) or λ (R = Q), b, and the least slacks ξ = max(0, e - Qα - by).
@@ -160,7 +159,7 @@ class SeparabilityProgram(MarginProgram):
         problem, lam = self.problem, multipliers["margin"]
         if not np.all(np.isfinite(lam)):
             return 0.0
-        lam = BoxLineQP.svm(problem, self.C).project(lam)
+        lam = svm_dual(problem, self.C).project(lam)
         length, size = float(np.linalg.norm(lam)), float(lam.sum())
         # From one product with K, and from yᵀλ = 0, which holds up to rounding only.
         rounding = 8.0 * problem.zero_tolerance * length

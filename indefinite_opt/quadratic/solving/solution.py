@@ -197,7 +197,7 @@ class Solution:
     message : str
         The solver's account of its work.
     gradient : (n,) array or None
-        ∇F at the values, if the solver has computed it by `BoxLineQP.gradient` at this very point.
+        ∇F at the values, if the solver has computed it by `PairedQP.gradient` at this very point.
     optima : tuple of Optimum
         Where the descents of a search from several starts ended, the best first.
     witness : object

@@ -41,7 +41,7 @@ class Task(Generic[S_co]):
     problem, formulation, structure
         What to solve.
     tol : float
-        Relative accuracy, in units of `BoxLineQP.gradient_unit` or of gaps.
+        Relative accuracy, in units of `PairedQP.gradient_unit` or of gaps.
     atol : float
         Absolute gap that counts as closed, too.
     time_limit : float

@@ -1,29 +1,32 @@
-"""Bounds of convex kernel programs, and what a point attains, with all rounding.
+"""Bounds of convex programs with paired variables, and what a point attains, with all rounding.
 
 The linearisation of F at a point pays for each entry of a residual with the width of the box. If F
-is ½h‖Φᵀ(y∘x)‖² + cᵀx for some features Φ, the linearisation needs no kernel matrix; where a Newton
+is ½h‖Φᵀ(s∘x)‖² + cᵀx for some features Φ, the linearisation needs no kernel matrix; where a Newton
 step on the weights off their bounds has made the residual small, it pays less; and where the
 curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide the box is.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, LEAST, LONG, Array, Values, one_thread
-from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.quadratic import (
-    LowerBound,
-    PairedQP,
-    Point,
+from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
+from indefinite_opt.quadratic.matrices.spectrum import (
     cholesky_in_place,
     frobenius_norm,
     without_directions,
     zero_tolerance,
 )
+from indefinite_opt.quadratic.structures.structure import LowerBound, Point
+
+if TYPE_CHECKING:
+    from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+
+Explicit = Callable[[Array], Iterator[LowerBound]]
+"""Bounds as a function of x that need no products with K."""
 
 FREE_TOL = 1e-8
 """Share of the box up to which a weight counts as being at its bound."""
@@ -43,239 +46,213 @@ MAX_EXAMINED = 400
 even if some weights are at a bound and no certificate would compute it otherwise."""
 
 
-class ConvexBounds(BoxLine, PairedQP):
-    """What is proved about F on the box and the lines of kernel programs, if F is convex there."""
+def attained(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+    """A feasible point near one of that infeasibility, and the error of its F.
 
-    def without_constant(self) -> ConvexBounds:
-        """A program with the same F on the lines, whose terms are smaller where there is one."""
-        return self
+    Let that point be outside of the box, and then miss its lines, by ρ in all, as it is
+    rounded. Weights that move by ρ in all lead to where every constraint holds, as those of a
+    line can all move in the same direction until it does. F changes by ρ(max|∇F| + h‖K‖ρ) at
+    most then. Computed gradients are off by h·`zero_tolerance`·‖x‖, and the sum F by n·eps of
+    its terms; every product may underflow.
+    """
+    if qp.plain is not qp:
+        # Weights are feasible for both, and F is that of the other one.
+        near, error = qp.plain.attained(qp.plain.at(point.x), infeasibility)
+        return qp.at(near.x), error
+    near = qp.feasible_near(point, infeasibility)
+    problem, x, gradient = qp.problem, near.x, near.gradient
+    known = problem.known_convex(qp.lines)
+    if not (known or problem.curvature_known):
+        return near, np.inf  # Nothing will be proved that it is compared with.
+    missed, length = qp.missed(x), frobenius_norm(x)
+    if known or qp.n < LONG:
+        norm, off = problem.gram.norm, qp.gradient_rounding(length)
+    else:  # without a pass over a large matrix, which a certificate may not need
+        norm = qp.n * problem.largest
+        off = qp.hessian * zero_tolerance(qp.n, norm) * length
+    steep = float(np.abs(gradient).max()) + off + qp.hessian * norm * missed
+    curved = off * length
+    if curved > MIN_SHARE * abs(near.value):
+        curved = min(curved, _rounding_of_form(qp, x))
+    terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(qp.linear)))
+    error = missed * steep + curved + (qp.n + 8.0) * EPS * terms
+    if norm > 0.0 and length > 0.0:
+        error += underflow(qp, length)
+    return near, (1.0 + 16.0 * EPS) * error
 
-    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-        """A feasible point near one of that infeasibility, and the error of its F.
 
-        Let that point be outside of the box, and then miss its lines, by ρ in all, as it is
-        rounded. Weights that move by ρ in all lead to where every constraint holds, as those of a
-        line can all move in the same direction until it does. F changes by ρ(max|∇F| + h‖K‖ρ) at
-        most then. Computed gradients are off by h·`zero_tolerance`·‖x‖, and the sum F by n·eps of
-        its terms; every product may underflow.
-        """
-        if self.plain is not self:
-            # Weights are feasible for both, and F is that of the other one.
-            near, error = self.plain.attained(self.plain.at(point.x), infeasibility)
-            return self.at(near.x), error
-        near = self.feasible_near(point, infeasibility)
-        problem, x, gradient = self.problem, near.x, near.gradient
-        known = problem.known_convex(self.lines)
-        if not (known or problem.curvature_known):
-            return near, np.inf  # Nothing will be proved that it is compared with.
-        missed, length = self.missed(x), frobenius_norm(x)
-        if known or self.n < LONG:
-            norm, off = problem.gram.norm, self.gradient_rounding(length)
-        else:  # without a pass over a large matrix, which a certificate may not need
-            norm = self.n * problem.largest
-            off = self.hessian * zero_tolerance(self.n, norm) * length
-        steep = float(np.abs(gradient).max()) + off + self.hessian * norm * missed
-        curved = off * length
-        if curved > MIN_SHARE * abs(near.value):
-            curved = min(curved, self._rounding_of_form(x))
-        terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(self.linear)))
-        error = missed * steep + curved + (self.n + 8.0) * EPS * terms
-        if norm > 0.0 and length > 0.0:
-            error += self.underflow(length)
-        return near, (1.0 + 16.0 * EPS) * error
+def _rounding_of_form(qp: PairedQP, x: Array) -> float:
+    """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
+    kept = np.flatnonzero(x)
+    if kept.size >= LONG:
+        return np.inf
+    sizes = np.abs(x[kept])
+    terms = qp.hessian * float(sizes @ np.abs(qp.gram.block(kept, kept)) @ sizes)
+    return (qp.n + 8.0) * EPS * terms
 
-    def _rounding_of_form(self, x: Array) -> float:
-        """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
-        kept = np.flatnonzero(x)
-        if kept.size >= LONG:
-            return np.inf
-        sizes = np.abs(x[kept])
-        terms = self.hessian * float(sizes @ np.abs(self.gram.block(kept, kept)) @ sizes)
-        return (self.n + 8.0) * EPS * terms
 
-    def missed(self, x: Array) -> float:
-        """By how much a point is outside of the box, and then misses its lines, in all.
+def underflow(qp: PairedQP, length: float) -> float:
+    """What products of F, and of its gradient and a step of that length, lose by underflow."""
+    size = qp.n + (1.0 + qp.hessian) * float(np.sqrt(qp.n)) * length
+    return LEAST * (qp.n + 8.0) * (size + 8.0)
 
-        The sums are exact before they are rounded.
-        """
-        inside = np.clip(x, 0.0, self.widest)
-        missed = math.fsum(np.abs(x - inside).tolist())
-        signed = self.signs * inside
-        for g, total in enumerate(self.totals.tolist()):
-            members = signed if self.lines == 1 else signed[self.group == g]
-            missed += abs(math.fsum([*members.tolist(), -total]))
-        return missed
 
-    def gradient_rounding(self, length: float) -> float:
-        """Bound on the norm of the rounding of a gradient, at a point of that length."""
-        return self.hessian * self.problem.zero_tolerance * length
+def bounds(qp: PairedQP, point: Point[Array]) -> Iterator[LowerBound]:
+    """Lower bounds on a convex F from a feasible point, each of which takes longer."""
+    if not point.x.any() and zero_is_optimal(qp):
+        yield LowerBound(0.0)
+    # Where a theorem says that K is convex, what rounding has made of K - c need not be.
+    if qp.plain is not qp and qp.plain.is_convex:
+        yield from bounds(qp.plain, qp.plain.at(point.x))
+        return
+    yield LowerBound(qp.dual_bound(point.x, point.gradient))
+    explicit = qp.explicit_bounds(point)
+    yield from explicit(point.x)
+    plain = qp.without_constant()
+    plain = plain if plain.is_convex else qp
+    if plain is not qp:
+        point = plain.at(point.x)
+    attained = surely(plain, point)
+    if plain is not qp:
+        yield LowerBound(plain.dual_bound(point.x, point.gradient), attained)
+    left = plain.first_order(point.x, point.gradient, FREE_TOL).residual
+    if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
+        return
+    for _ in range(NEWTON_STEPS):
+        x = newton_point(plain, point)
+        if x is None:
+            break
+        yield from explicit(x)
+        point = plain.at(x)
+        yield LowerBound(plain.dual_bound(x, point.gradient), attained)
+    lower, upper = plain.at_bounds(point.x, FREE_TOL)
+    curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else qp.n)
+    if curvature > 0.0:
+        yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
 
-    def underflow(self, length: float) -> float:
-        """What products of F, and of its gradient and a step of that length, lose by underflow."""
-        size = self.n + (1.0 + self.hessian) * float(np.sqrt(self.n)) * length
-        return LEAST * (self.n + 8.0) * (size + 8.0)
 
-    def doubt(self, upper: Array) -> float:
-        """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
-        return 0.0
+def zero_is_optimal(qp: PairedQP) -> bool:
+    """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 pay for curvature.
 
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        if not point.x.any() and self.zero_is_optimal():
-            yield LowerBound(0.0)
-        # Where a theorem says that K is convex, what rounding has made of K - c need not be.
-        if self.plain is not self and self.plain.is_convex:
-            yield from self.plain.bounds(self.plain.at(point.x), multipliers)
-            return
-        yield LowerBound(self.dual_bound(point.x, point.gradient))
-        explicit = self.explicit_bounds(point)
-        yield from explicit(point.x)
-        plain = self.without_constant()
-        plain = plain if plain.is_convex else self
-        if plain is not self:
-            point = plain.at(point.x)
-        attained = plain.surely(point)
-        if plain is not self:
-            yield LowerBound(plain.dual_bound(point.x, point.gradient), attained)
-        left = plain.first_order(point.x, point.gradient, FREE_TOL).residual
-        if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
-            return
-        for _ in range(NEWTON_STEPS):
-            x = newton_point(plain, point)
-            if x is None:
-                break
-            yield from explicit(x)
-            point = plain.at(x)
-            yield LowerBound(plain.dual_bound(x, point.gradient), attained)
-        lower, upper = plain.at_bounds(point.x, FREE_TOL)
-        curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else self.n)
-        if curvature > 0.0:
-            yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
+    Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
+    """
+    if qp.total or not np.isfinite(qp.upper).all():
+        return False
+    curved = 0.5 * qp.hessian * qp.problem.convexity_allowance(qp.lines)
+    slopes = np.full(qp.n, qp.linear) - qp.doubt_of_slopes()
+    costs = slopes - (1.0 + 8.0 * EPS) * (curved * qp.upper + EPS * np.abs(slopes))
+    return qp.linear_minimum(costs) >= 0.0
 
-    def zero_is_optimal(self) -> bool:
-        """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 pay for curvature.
 
-        Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
-        """
-        if self.total or not np.isfinite(self.upper).all():
-            return False
-        curved = 0.5 * self.hessian * self.problem.convexity_allowance(self.lines)
-        slopes = np.full(self.n, self.linear) - self.doubt_of_slopes()
-        costs = slopes - (1.0 + 8.0 * EPS) * (curved * self.upper + EPS * np.abs(slopes))
-        return self.linear_minimum(costs) >= 0.0
+def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
+    """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
 
-    def doubt_of_slopes(self) -> float | Array:
-        """By how much an entry of c may be larger than what it stands for."""
-        return 0.0
+    Where K holds inner products of points, which are rounded, both are about the products.
+    """
+    features = qp.problem.features
+    if features is None:
+        return lambda x: iter(())
+    attained = attained_by_features(qp, features, point)
+    why = (
+        "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
+        "objective. It is one for the inner products of the points, which K holds rounded."
+    )
+    return lambda x: iter([LowerBound(bound_by_features(qp, features, x), attained, why)])
 
-    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[LowerBound]]:
-        """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
 
-        Where K holds inner products of points, which are rounded, both are about the products.
-        """
-        features = self.problem.features
-        if features is None:
-            return lambda x: iter(())
-        attained = attained_by_features(self, features, point)
-        why = (
-            "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
-            "objective. It is one for the inner products of the points, which K holds rounded."
-        )
-        return lambda x: iter([LowerBound(bound_by_features(self, features, x), attained, why)])
+def surely(qp: PairedQP, point: Point[Array]) -> float:
+    """What a feasible point near one that is feasible up to rounding attains, or less."""
+    near, error = qp.attained(point, 0.0)
+    return near.value + error
 
-    def surely(self, point: Point[Array]) -> float:
-        """What a feasible point near one that is feasible up to rounding attains, or less."""
-        near, error = self.attained(point, 0.0)
-        return near.value + error
 
-    def proved_curvature(self, most: int) -> float:
-        """σ ≥ 0 with dᵀHd ≥ σ‖d‖² along the lines; see `LabelledKernel.proved_curvature`."""
-        return self.hessian * self.problem.proved_curvature(self.lines, most)
+def linearised(qp: PairedQP, x: Array, gradient: Array) -> float:
+    """A lower bound on F over the feasible set, valid if F is convex there.
 
-    def dual_bound(self, x: Array, gradient: Array) -> float:
-        """A lower bound on F over the feasible set, valid if F is convex there.
+    It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
+    primal objective at the best offset. With u = ∞ the primal point is first scaled until it is
+    feasible. From it are subtracted
 
-        It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
-        primal objective at the best offset. With u = ∞ the primal point is first scaled until it is
-        feasible. From it are subtracted
+    1. ½ha‖z - x‖² ≤ ½ha(R² + ‖x‖²), by which F may lie below its linearisation at a feasible z,
+       where convexity is proved up to a and R is the largest ‖z‖;
+    2. the rounding of the gradient, at most n·eps·‖|H|‖‖x‖, along z - x;
+    3. what x misses the lines by, ρ in all, along which F may be curved downwards;
+    4. the rounding of the remaining sums, n·eps of their terms, and all underflow.
 
-        1. ½ha‖z - x‖² ≤ ½ha(R² + ‖x‖²), by which F may lie below its linearisation at a feasible z,
-           where convexity is proved up to a and R is the largest ‖z‖;
-        2. the rounding of the gradient, at most n·eps·‖|H|‖‖x‖, along z - x;
-        3. what x misses the lines by, ρ in all, along which F may be curved downwards;
-        4. the rounding of the remaining sums, n·eps of their terms, and all underflow.
+    With c < 0 and no fixed total, R need only bound a minimiser z, which cannot be improved by
+    shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
+    F(z) thus gives a smaller R, which gives a better bound.
+    """
+    problem = qp.problem
+    curvature = float(x @ (gradient - qp.linear))
+    square, length = square_radius(qp, x), float(np.linalg.norm(x))
+    reach = float(np.sqrt(square)) + length
+    lost = underflow(qp, reach) if problem.zero_tolerance else 0.0
+    missed = 0.0 if problem.known_convex(lines=0) else 2.0 * qp.missed(x)
 
-        With c < 0 and no fixed total, R need only bound a minimiser z, which cannot be improved by
-        shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
-        F(z) thus gives a smaller R, which gives a better bound.
-        """
-        problem = self.problem
-        curvature = float(x @ (gradient - self.linear))
-        square, length = self._square_radius(x), float(np.linalg.norm(x))
+    def allowance(square: float) -> float:
+        curved = 0.5 * qp.hessian * problem.convexity_allowance(qp.lines)
         reach = float(np.sqrt(square)) + length
-        underflow = self.underflow(reach) if problem.zero_tolerance else 0.0
-        missed = 0.0 if problem.known_convex(lines=0) else 2.0 * self.missed(x)
+        along = qp.gradient_rounding(length) + qp.hessian * problem.gram.norm * missed
+        return curved * (square + length**2) + along * reach
 
-        def allowance(square: float) -> float:
-            curved = 0.5 * self.hessian * problem.convexity_allowance(self.lines)
-            reach = float(np.sqrt(square)) + length
-            along = self.gradient_rounding(length) + self.hessian * problem.gram.norm * missed
-            return curved * (square + length**2) + along * reach
-
-        if self.is_bounded:
-            least = self.linear_minimum(gradient)
-            terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
-            sizes = float(
-                (self.widest * np.abs(gradient)).sum()
-            )  # in sums of two that are compared
-            rounding = EPS * ((self.n + 4.0) * terms + sizes) + self.rounding_of_classes(gradient)
-            least -= 0.5 * curvature + rounding + underflow
-            bound = least - allowance(square)
-            if not self.total and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
-                largest = float(np.max(self.upper))
-                for _ in range(2):  # further updates change little
-                    square = min(square, 2.0 * largest * abs(bound) / self.tilt)
-                    bound = least - allowance(square)
-            return bound
-        if np.ndim(self.linear):
-            return -np.inf
-        if self.linear >= 0.0:  # No weight has a gain, and x = 0 is optimal.
-            return -allowance(square)
-        # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
-        # If 1 - v is small the rounding of the gradient matters.
-        noise = (self.n + 4.0) * EPS * (float(np.max(np.abs(gradient))) + self.tilt)
-        noise += self.hessian * problem.zero_tolerance * length
-        shortfall = max(self.shortfall(gradient) + noise / self.tilt, 0.0)
-        if shortfall >= 1.0:
-            return -np.inf
-        least = -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2
-        rounding = (self.n + 4.0) * EPS * (float(np.abs(x) @ np.abs(gradient)) - least)
-        return least - allowance(square) - rounding - underflow
-
-    def rounding_of_classes(self, costs: Array) -> float:
-        """Rounding of `linear_minimum` where the sum is fixed, as its costs may cancel."""
-        return EPS * (self.n + 4.0) * self.total * float(np.abs(costs).max())
-
-    def shortfall(self, gradient: Array) -> float:
-        """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
-        if self.lines == 0:
-            return float(np.max(-gradient)) / self.tilt
-        y, signed = self.problem.y, -self.problem.y * gradient
-        widest = float(signed[y > 0].max()) - float(signed[y < 0].min())
-        return 0.5 * widest / self.tilt
-
-    def _square_radius(self, x: Array) -> float:
-        """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
-        if self.total:
-            return self.total * float(self.widest)
-        if np.ndim(self.upper):
-            return float(np.sum(np.square(self.upper)))
-        if np.isinf(self.upper):
-            return 4.0 * float(x @ x)
-        count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
-        return count * float(self.upper) * float(self.upper)
+    if qp.is_bounded:
+        least = qp.linear_minimum(gradient)
+        terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
+        # In sums of two that are compared.
+        sizes = float((qp.widest * np.abs(gradient)).sum())
+        rounding = EPS * ((qp.n + 4.0) * terms + sizes) + rounding_of_classes(qp, gradient)
+        least -= 0.5 * curvature + rounding + lost
+        bound = least - allowance(square)
+        if not qp.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
+            largest = float(np.max(qp.upper))
+            for _ in range(2):  # further updates change little
+                square = min(square, 2.0 * largest * abs(bound) / qp.tilt)
+                bound = least - allowance(square)
+        return bound
+    if np.ndim(qp.linear):
+        return -np.inf
+    if qp.linear >= 0.0:  # No weight has a gain, and x = 0 is optimal.
+        return -allowance(square)
+    # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
+    # If 1 - v is small the rounding of the gradient matters.
+    noise = (qp.n + 4.0) * EPS * (float(np.max(np.abs(gradient))) + qp.tilt)
+    noise += qp.hessian * problem.zero_tolerance * length
+    short = max(shortfall(qp, gradient) + noise / qp.tilt, 0.0)
+    if short >= 1.0:
+        return -np.inf
+    least = -0.5 * max(curvature, 0.0) / (1.0 - short) ** 2
+    rounding = (qp.n + 4.0) * EPS * (float(np.abs(x) @ np.abs(gradient)) - least)
+    return least - allowance(square) - rounding - lost
 
 
-def bound_by_features(qp: ConvexBounds, features: Array, x: Array) -> float:
+def rounding_of_classes(qp: PairedQP, costs: Array) -> float:
+    """Rounding of `linear_minimum` where the sum is fixed, as its costs may cancel."""
+    return EPS * (qp.n + 4.0) * qp.total * float(np.abs(costs).max())
+
+
+def shortfall(qp: PairedQP, gradient: Array) -> float:
+    """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
+    if qp.lines == 0:
+        return float(np.max(-gradient)) / qp.tilt
+    y, signed = qp.signs, -qp.signs * gradient
+    widest = float(signed[y > 0].max()) - float(signed[y < 0].min())
+    return 0.5 * widest / qp.tilt
+
+
+def square_radius(qp: PairedQP, x: Array) -> float:
+    """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
+    if qp.total:
+        return qp.total * float(qp.widest)
+    if np.ndim(qp.upper):
+        return float(np.sum(np.square(qp.upper)))
+    if np.isinf(qp.upper):
+        return 4.0 * float(x @ x)
+    count = qp.n if qp.lines == 0 else 2 * qp.problem.smaller_class
+    return count * float(qp.upper) * float(qp.upper)
+
+
+def bound_by_features(qp: PairedQP, features: Array, x: Array) -> float:
     """A lower bound on F with K = ΦΦᵀ exactly, whatever x is; features is Φ, (n, d).
 
     With any w, F(z) ≥ (h·y∘Φw + c)ᵀz - ½h‖w‖², as ‖Φᵀ(y∘z) - w‖² ≥ 0. For the SVM dual and
@@ -286,7 +263,7 @@ def bound_by_features(qp: ConvexBounds, features: Array, x: Array) -> float:
     Where a multiple of w leaves no margin short, that is tried, too: its bound holds for any upper
     bounds of the weights, and without these it is the only one.
     """
-    y, d = qp.problem.y, features.shape[1]
+    y, d = qp.signs, features.shape[1]
     with one_thread():
         w = (y * x) @ features
         product, sizes = features @ w, np.abs(features) @ np.abs(w)
@@ -296,24 +273,24 @@ def bound_by_features(qp: ConvexBounds, features: Array, x: Array) -> float:
     square, best = 0.5 * qp.hessian * float(w @ w), -np.inf
     lengths = [1.0] if qp.is_bounded else []
     if not qp.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
-        shortfall = qp.shortfall(image + qp.linear - off) + 16.0 * EPS
-        lengths += [1.0 / (1.0 - shortfall)] if shortfall < 0.5 else []
+        short = shortfall(qp, image + qp.linear - off) + 16.0 * EPS
+        lengths += [1.0 / (1.0 - short)] if short < 0.5 else []
     for length in lengths:
         costs = length * image + qp.linear - (1.0 + 8.0 * EPS) * length * off
         least, longer = qp.linear_minimum(costs), length**2 * square
         rounding = EPS * ((qp.n + 8.0) * abs(least) + (d + 8.0) * longer) + d * LEAST
-        best = max(best, least - longer - rounding - qp.rounding_of_classes(costs))
+        best = max(best, least - longer - rounding - rounding_of_classes(qp, costs))
     return best
 
 
-def attained_by_features(qp: ConvexBounds, features: Array, point: Point[Array]) -> float:
+def attained_by_features(qp: PairedQP, features: Array, point: Point[Array]) -> float:
     """An upper bound on F with K = ΦΦᵀ exactly, at a feasible point near that one.
 
-    Weights that move by ρ in all, as in `ConvexBounds.attained`, move Φᵀ(y∘x) by ρ·max‖φ_i‖.
+    Weights that move by ρ in all, as in `PairedQP.attained`, move Φᵀ(y∘x) by ρ·max‖φ_i‖.
     """
     x, h = np.abs(point.x), qp.hessian
     with one_thread():
-        w = frobenius_norm((qp.problem.y * point.x) @ features)
+        w = frobenius_norm((qp.signs * point.x) @ features)
         off = (qp.n + 8.0) * (EPS * (x @ np.abs(features)) + LEAST)
     missed, longest = qp.missed(point.x), float(np.abs(features).sum(axis=1).max())
     reach = (w + frobenius_norm(off) + missed * longest) * (1.0 + (features.shape[1] + 8.0) * EPS)
@@ -323,7 +300,7 @@ def attained_by_features(qp: ConvexBounds, features: Array, point: Point[Array])
     return float(np.nextafter(square + linear + rounding, np.inf))
 
 
-def newton_point(qp: ConvexBounds, point: Point[Array]) -> Array | None:
+def newton_point(qp: PairedQP, point: Point[Array]) -> Array | None:
     """The feasible point to which a Newton step on the weights off their bounds leads.
 
     The step minimises F along the lines with all other weights as they are; a multiple of the
@@ -331,7 +308,7 @@ def newton_point(qp: ConvexBounds, point: Point[Array]) -> Array | None:
     """
     from scipy.linalg import lapack
 
-    x, y = point.x, qp.problem.y
+    x, y = point.x, qp.signs
     lower, upper = qp.at_bounds(x, FREE_TOL)
     free = np.flatnonzero(~(lower | upper))
     if not free.size:
@@ -356,7 +333,7 @@ def newton_point(qp: ConvexBounds, point: Point[Array]) -> Array | None:
     return qp.project(moved) if np.isfinite(moved).all() else None
 
 
-def bound_by_curvature(qp: ConvexBounds, point: Point[Array], curvature: float) -> float:
+def bound_by_curvature(qp: PairedQP, point: Point[Array], curvature: float) -> float:
     """A lower bound on F where dᵀHd ≥ σ‖d‖², σ = `curvature` > 0, along the lines.
 
     With d = z - x̃ for the feasible x̃ near x, which is ρ away, r = ∇F(x) + Aᵀλ for multipliers λ of
@@ -381,5 +358,5 @@ def bound_by_curvature(qp: ConvexBounds, point: Point[Array], curvature: float) 
     terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(qp.linear)))
     terms += float(falls[0].sum() + falls[1].sum())
     rounding = (qp.n + 8.0) * EPS * terms + kernel * length + missed * steep
-    rounding += qp.underflow(length + frobenius_norm(d))
+    rounding += underflow(qp, length + frobenius_norm(d))
     return point.value + least - (off * off / curvature + rounding) * (1.0 + 16.0 * EPS)

@@ -2,51 +2,85 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.core import descent as loops
-from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
+from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import in_own_units, negative_direction
+from indefinite_opt.quadratic.structures import paired_bounds
+from indefinite_opt.quadratic.structures.claim import Claim
+from indefinite_opt.quadratic.structures.gaps import CANCELLED
 from indefinite_opt.quadratic.structures.paired_box import PairedBox
-from indefinite_opt.quadratic.structures.qp import QP
-from indefinite_opt.quadratic.structures.structure import Point
+from indefinite_opt.quadratic.structures.qp import MAX_CHARGE, QP, charged, critical_curvature
+from indefinite_opt.quadratic.structures.structure import (
+    Curvature,
+    LowerBound,
+    Optimality,
+    Point,
+    Spelling,
+)
 
 _FAR = 1e-12
 """Share of the terms of F above which it is not 0 up to their rounding, whatever rows add."""
 
 
+@dataclass(frozen=True, eq=False)
 class PairedQP(PairedBox, QP):
     """min F(x) = ½ xᵀHx + cᵀx on a `PairedBox`: what compiled pair steps can solve.
 
     H = h·ssᵀ∘K with h > 0, a symmetric matrix K of any inertia, which is stored as a whole or
     computed row by row, and the signs s of the constraints.
+
+    It is the program of a kernel problem, whose labels are the signs: `kernel_qp` makes one. What
+    theorems and decompositions say about K is then asked of the problem. Or it is that of any rows
+    without common variables; `as_paired` makes it for descents.
+
+    Where it `is_split`, x = (β₊, β₋) are the parts of the declared β = β₊ - β₋ in
+
+        ½hβᵀKβ + cᵀβ + ε‖β‖₁ on -u ≤ β ≤ u with eᵀβ = 0, and ‖β‖₁ ≤ t or without that row,
+
+    with the labels (e, -e), and K in each of four blocks. That is the same program for **every** K.
+    H is 0 along directions that change both parts alike: without t the least eᵀx for a given β is
+    ‖β‖₁. With t and ε = 0 the row becomes eᵀx = t, as both parts can grow by the same amount until
+    it holds: their sum reaches 2nu - ‖β‖₁ ≥ t, because t ≤ nu.
     """
 
-    effort: ClassVar[float] = 4.0
-    """How much more work a local search should spend on it than on a kernel program."""
-    has_one_bound: ClassVar[bool] = False
-    """Whether it is 0 ≤ x ≤ u with two equality constraints at most, as interior points need."""
-    title = "a quadratic program with every variable in at most one equality constraint"
-    variable = "z"
+    title = "a quadratic program on a box with line constraints"
 
-    def __init__(
-        self,
-        gram: Gram,
-        linear: float | Array,
-        signs: Array,
-        group: NDArray[np.int64],
-        totals: Array,
-        lower: float | Array,
-        upper: float | Array,
-        hessian: float = 1.0,
-    ) -> None:
-        self.gram, self.linear, self.hessian = gram, linear, hessian
-        self.signs, self.group, self.totals = signs, group, totals
-        self.lower, self.upper = lower, upper
+    gram: Gram
+    """K."""
+    linear: float | Array
+    """c, a number for all variables or one per variable."""
+    signs: Array
+    group: NDArray[np.int64]
+    totals: Array
+    lower: float | Array
+    upper: float | Array
+    hessian: float = 1.0
+    """h."""
+    problem: Any = field(default=None, repr=False)
+    """The `KernelProblem` with the matrix K and the labels s, or None."""
+    sense: int = 1
+    constant: float = 0.0
+    variable: str = "z"
+    lines_held: tuple[str, ...] = ()
+    has_classes: bool = False
+    is_split: bool = False
+    spelled: Mapping[str, Spelling] = field(default_factory=dict)
+
+    def on(self, problem: Any) -> PairedQP:
+        """The same program with the matrix of another problem with the same labels."""
+        return replace(self, problem=problem, gram=problem.gram)
+
+    # ------------------------------------------------------------------------------- values
 
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
@@ -56,6 +90,36 @@ class PairedQP(PairedBox, QP):
         dense: Array = self.gram.matrix * (self.hessian * self.signs)[:, None]
         dense *= self.signs
         return dense
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        slope = self.gradient(x) if gradient is None else gradient
+        return 0.5 * float(self.least(x) @ (slope + self.linear))
+
+    def linear_value(self, x: Array) -> float:
+        """cᵀx."""
+        return float(np.sum(self.linear * self.least(x)))
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        """F by the `plain` program, and for a linear kernel by its points; and ∇F.
+
+        If a point misses the lines by more than rounding, F is that of this program, which
+        includes what the constant adds.
+        """
+        point, plain = super().at(x, gradient), self.plain
+        if self.problem is None:
+            return point
+        if plain is not self and self.infeasibility(x) > self.n * EPS:
+            plain = self
+        points = plain.problem.features
+        if points is not None:
+            with one_thread():
+                w = (plain.signs * x) @ points
+            value = 0.5 * self.hessian * float(w @ w) + plain.linear_value(x)
+        elif plain is not self:
+            value = plain.value(x)
+        else:
+            return point
+        return Point(x, value, point.gradient)
 
     @cached_property
     def pairs(self) -> loops.PairProgram:
@@ -86,26 +150,129 @@ class PairedQP(PairedBox, QP):
             "H": self.H(), "q": q, "A": A, "b": b, "lower": lower, "upper": upper, "sense": sense
         }  # fmt: skip
 
-    @property
-    def tilt(self) -> float:
-        """max |c|."""
-        c = self.linear
-        return abs(c) if isinstance(c, float | int) else float(np.abs(c).max())
-
-    def central_start(self) -> Array:
-        """A feasible point near the middle of the box."""
-        lower, upper = self.extent(self.typical_width)
-        return self.project(np.full(self.n, 0.5 * (lower + upper)))
+    # ---------------------------------------------------------------- x and declared variables
 
     @property
-    def typical_width(self) -> float:
-        """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
-        size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
-        return (self.tilt or 1.0) / (self.hessian * size)
+    def _half(self) -> int:
+        """Number of the weights β of a program that is split."""
+        return self.n // 2
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {self.variable: (self._half if self.is_split else self.n,)}
+
+    def values(self, x: Array) -> Values:
+        if self.is_split:
+            x = x[: self._half] - x[self._half :]
+        return {self.variable: x}
+
+    def from_values(self, values: Values) -> Array:
+        if not self.is_split:
+            return values[self.variable]
+        sizes = np.abs(values[self.variable])
+        missing = self.total - float(sizes.sum())
+        if missing <= 0.0:
+            return self.least_parts(values)
+        room = np.maximum(float(self.upper) - sizes, 0.0)
+        both = np.minimum(room * (0.5 * missing / (float(room.sum()) or 1.0)), room)
+        return self.least_parts(values) + np.tile(both, 2)
+
+    def least_parts(self, values: Values) -> Array:
+        """The x of least sum that stands for some values, whatever the sum has to be."""
+        if not self.is_split:
+            return values[self.variable]
+        beta = np.asarray(values[self.variable], dtype=float)
+        return np.maximum(np.concatenate([beta, -beta]), 0.0)
+
+    def least(self, x: Array) -> Array:
+        """x, or its parts without what they have in common, where that has to sum to a norm.
+
+        It counts by its rounding only, as ε = 0.
+        """
+        if not (self.is_split and self.total):
+            return x
+        common = np.minimum(x[: self._half], x[self._half :])
+        return x - np.tile(common, 2)
+
+    @property
+    def fixed_sum(self) -> float | None:
+        return None if self.is_split else super().fixed_sum
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        names = super().line_names
+        return names[:1] if self.is_split else names  # a norm is an inequality where it is declared
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        if not self.is_split:
+            return super().multiplier_shapes
+        sides = dict.fromkeys(("lower", "upper"), (self._half,))
+        shapes = dict.fromkeys(self.lines_held, ()) | sides
+        return {self.spelling(name).name: shape for name, shape in shapes.items()}
+
+    def as_declared(self, multipliers: Values) -> Values:
+        if self.is_split:
+            # Those of x ≥ 0 are no multipliers of a declared constraint.
+            below, above = np.split(multipliers["upper"], 2)[::-1]
+            multipliers = multipliers | {"lower": below, "upper": above}
+        return super().as_declared(multipliers)
+
+    def as_held(self, multipliers: Values) -> Values:
+        held = super().as_held(multipliers)
+        if self.is_split:
+            held["upper"] = np.concatenate([held["upper"], held.pop("lower")])
+        return held
+
+    def row_terms(self, x: Array, multipliers: Values) -> float:
+        return super().row_terms(self.least(x), multipliers)
+
+    # ------------------------------------------------------------------ constants in the kernel
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether sᵀx = 0, so that a constant in K has no effect."""
+        return self.has_classes or (self.lines == 1 and not self.total)
+
+    def without_constant(self) -> PairedQP:
+        """The same F on the lines, where K has no large constant; see `KernelProblem`."""
+        plain = self.problem.without_constant() if self.is_balanced else self.problem
+        return self if plain is self.problem else self.on(plain)
 
     @cached_property
+    def plain(self) -> PairedQP:
+        """The same F on the feasible set without terms of a constant in K that cancel, else itself.
+
+        The sum of v = s∘x is fixed. Where it is 0, a constant has no effect. Where it is t, one of
+        c adds ½hct² = ½hct·eᵀx; and for the linear term -½ht·diag(K) of a smallest ball it has no
+        effect, either. Points are centred, as K has already lost digits of their products.
+        """
+        constant = 0.0 if self.problem is None else self.problem.constant
+        if not constant or not (self.is_balanced or self.lines == 1):
+            return self
+        centred, half = self.problem.centred_points(), 0.5 * self.hessian * self.total
+        if self.is_balanced:
+            return self.on(centred or self.problem.without_constant())
+        if centred is not None:
+            if np.array_equal(self.linear, -half * self.gram.diagonal):
+                return replace(self.on(centred), linear=-half * centred.gram.diagonal)
+            return self
+        plain = self.on(self.problem.without_constant())
+        return replace(plain, linear=self.linear + half * constant)
+
+    # ------------------------------------------------------------------------------ convexity
+
+    @property
     def is_convex(self) -> bool:
-        """Whether F is convex along the constraints, up to rounding: enough to end a search."""
+        """Whether F is convex along the constraints, up to rounding."""
+        if self.problem is None:
+            return self._is_convex_alone
+        # Beside a large constant, curvature of any size would pass for rounding.
+        return self.known_convex or self.plain.without_constant().problem.is_convex(self.lines)
+
+    @cached_property
+    def _is_convex_alone(self) -> bool:
+        """The same without a kernel problem: enough to end a search."""
         k, held = self.totals.size, self.group < self.totals.size
         normals = np.zeros((self.n, k))
         normals[np.flatnonzero(held), self.group[held]] = 1.0
@@ -116,11 +283,117 @@ class PairedQP(PairedBox, QP):
 
     @property
     def known_convex(self) -> bool:
-        return bool(self.__dict__.get("is_convex", False))
+        if self.problem is None:
+            return bool(self.__dict__.get("_is_convex_alone", False))
+        return bool(self.problem.known_convex(self.lines))
+
+    @property
+    def is_convex_everywhere(self) -> bool:
+        return bool(self.problem.is_convex(lines=0))
+
+    @property
+    def why_convex(self) -> str:
+        return f"Convex {self.problem.why_convex(self.lines)}"
+
+    def why_not_convex(self) -> str:
+        problem = self.problem
+        if not problem.curvature_known:
+            return "was not examined: its kernel matrix is never formed"
+        direction = problem.negative_direction(self.lines)
+        if direction is None:
+            return "is not: its kernel has a negative eigenvalue"
+        signed = self.signs * direction
+        curvature = self.hessian * float(signed @ problem.gram.times(signed))
+        return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
+
+    def convexified(self) -> tuple[Array, Array, float]:
+        plain = self.without_constant()
+        return super().convexified() if plain is self else plain.convexified()
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        if not (self.is_split and self.is_convex):
+            return super().convex_objective(variables)
+        import cvxpy as cp
+
+        # The sums of both parts are fixed, so that the first block is K made convex on eᵀβ = 0.
+        H, _, constant = self.convexified()
+        n, beta, c = self._half, variables[self.variable], np.asarray(self.linear)
+        form = 0.5 * cp.quad_form(beta, cp.psd_wrap(H[:n, :n])) + 0.5 * (c[:n] - c[n:]) @ beta
+        epsilon = 0.5 * float(c[0] + c[n])
+        return self.sense * (form + epsilon * cp.norm1(beta) + constant)
+
+    # ------------------------------------------------------------------------------ existence
+
+    @property
+    def is_bounded(self) -> bool:
+        return bool(np.all(np.isfinite(self.upper))) or self.total > 0.0
+
+    def refuse_without_optimum(self) -> None:
+        """Raise `UnboundedProblem` if a weight, or a pair of them, proves it, without upper bounds.
+
+        Along a weight, or a pair of opposite classes on the line yᵀx = 0, F is ½ct² + at with the
+        curvature c and the slope a; it falls without end for c < 0, and for c = 0 and a < 0.
+        `InfeasibleProblem` if an upper bound is negative, or a class cannot sum to t/2.
+        """
+        least = float(np.min(self.upper))
+        if least < 0.0:
+            raise InfeasibleProblem("upper", "at least 0, the lower bound", repr(least))
+        if self.total:
+            weight, members = self.least_filled
+            if weight > members * float(self.upper) * (1.0 + 1e-12):
+                among = "the smaller class, of size" if self.lines == 2 else "all points,"
+                raise InfeasibleProblem(
+                    "upper", f"at least {weight / members!r} = {weight:g}/{members}",
+                    repr(float(self.upper)),
+                    f"Otherwise the weights of {among} {members}, cannot sum to {weight:g}.",
+                )  # fmt: skip
+        elif np.any(np.isinf(self.upper)):
+            (_refuse_weight if self.lines == 0 else _refuse_pair)(self)
+
+    @property
+    def solved_as(self) -> str:
+        lines = ("", " with one equation", " with two equations")[self.lines]
+        return f"a quadratic program on a box{lines}, by {self.usual_solver}"
+
+    def differs_in_upper_bounds(self, other: QP | None) -> bool:
+        names = ("problem", "hessian", "lines", "total")
+        return (
+            other is not None
+            and all(getattr(other, name, None) == getattr(self, name) for name in names)
+            and np.array_equal(other.linear, self.linear)
+        )
+
+    # ---------------------------------------------------------------------------------- units
+
+    @property
+    def tilt(self) -> float:
+        """max |c|."""
+        c = self.linear
+        return abs(c) if isinstance(c, float | int) else float(np.abs(c).max())
+
+    @property
+    def typical_width(self) -> float:
+        """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
+        size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
+        return (self.tilt or 1.0) / (self.hessian * size)
 
     def gradient_unit(self, gradient: Array) -> float:
-        """Size of the terms of the gradient, relative to which a residual is judged."""
-        return max(self.tilt, float(np.max(np.abs(gradient - self.linear)))) or 1.0
+        """Size relative to which a KKT residual is judged.
+
+        With a linear term it is max |c| (the margin 1 of an SVM), but at least 1e-6 of the
+        gradient, below which rounding would decide. Without one it is the size of the gradient, but
+        at least `CANCELLED` times its largest possible size, as it vanishes if two hulls meet.
+        Where no kernel problem says what c is, it is the larger of both sizes.
+        """
+        largest = float(np.abs(gradient - self.linear).max())
+        if self.problem is None:
+            return max(self.tilt, largest) or 1.0
+        if self.tilt > 0.0:
+            return max(self.tilt, 1e-6 * largest)
+        # |(Hx)_i| at most, up to the multipliers of the lines; as sᵀx = 0 with two lines, a
+        # constant in K has no effect.
+        steepest = self.hessian * self.problem.spread * self.total
+        return max(largest, CANCELLED * steepest) or 1.0
 
     def terms(self, point: Point[Array]) -> float:
         """½h|x|ᵀ|K||x| + |c|ᵀ|x|, or 0 where |F| is far above the rounding of such terms."""
@@ -133,3 +406,241 @@ class PairedQP(PairedBox, QP):
         support = np.flatnonzero(size)
         block = np.abs(self.gram.block(support, support))
         return half * float(size[support] @ block @ size[support]) + pull
+
+    # --------------------------------------------------------------------------------- bounds
+
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        return paired_bounds.attained(self, point, infeasibility)
+
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
+        return paired_bounds.bounds(self, point)
+
+    def dual_bound(self, x: Array, gradient: Array) -> float:
+        """A lower bound on F over the feasible set by its linearisation, if F is convex there."""
+        return paired_bounds.linearised(self, x, gradient)
+
+    def explicit_bounds(self, point: Point[Array]) -> paired_bounds.Explicit:
+        """Bounds that need no products with K, as a function of x; see `paired_bounds`."""
+        return paired_bounds.by_points(self, point)
+
+    def gradient_rounding(self, length: float) -> float:
+        """Bound on the norm of the rounding of a gradient, at a point of that length."""
+        return self.hessian * float(self.problem.zero_tolerance) * length
+
+    def doubt(self, upper: Array) -> float:
+        """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
+        return 0.0
+
+    def doubt_of_slopes(self) -> float | Array:
+        """By how much an entry of c may be larger than what it stands for."""
+        return 0.0
+
+    def proved_curvature(self, most: int) -> float:
+        """σ ≥ 0 with dᵀHd ≥ σ‖d‖² along the lines; see `LabelledKernel.proved_curvature`."""
+        return self.hessian * float(self.problem.proved_curvature(self.lines, most))
+
+    def charged_bounds(
+        self, point: Point[Array], multipliers: Values | None, most: float
+    ) -> Iterator[LowerBound]:
+        """Bounds by K + δI; see `QP.charged_bounds`.
+
+        With 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also those that are differences of two x.
+        So F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
+        """
+        plain, problem = self.plain, self.problem
+        if plain is not self:
+            yield from plain.charged_bounds(plain.at(point.x), multipliers, most)
+            return
+        if not self.is_bounded or not problem.curvature_known or problem.features is not None:
+            return
+        h, widest, x = self.hessian, self.widest, point.x
+        v = self.values(x)[self.variable] if self.is_split else self.signs * x
+        here = max(0.5 * h * float((widest * x).sum() - v @ v), 0.0)
+        squares = np.square(widest).sum() * (1 if np.ndim(widest) else self.n)
+        per_curvature = max(here, 0.125 * h * float(squares) / MAX_CHARGE)
+        if any(-met * per_curvature > most for met in problem.curvatures_met(self.lines)):
+            return
+        delta = problem.zero_tolerance - problem.least_curvature(self.lines)
+        if delta * per_curvature > most:
+            return
+        convex = self.on(problem.raised(delta))
+        if convex.plain is not convex or not convex.is_convex:
+            return
+        # What is added to the diagonal may be larger by its rounding.
+        added = (1.0 + 8.0 * EPS) * (delta + EPS * (convex.gram.largest + delta))
+        price, always = 0.5 * h * added * widest, 0.0
+        if self.total:
+            always = (1.0 + 8.0 * EPS) * float(price) * self.total
+        else:
+            price = price + 4.0 * EPS * (np.abs(self.linear) + price)
+            convex = replace(convex, linear=self.linear - price)
+        bounds = convex.bounds(convex.at(x), multipliers)
+        values = (bound.value for bound in bounds)
+        if always:
+            values = (float(np.nextafter(bound.value - always, -np.inf)) for bound in bounds)
+        yield from charged(values, -delta, delta * here)
+
+    # ------------------------------------------------------------------------------ curvature
+
+    def curvature(
+        self, point: Point[Array], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, int]:
+        """Curvature on the tangent space of the free and weakly active variables.
+
+        Reduced gradients up to tol times their unit count as zero.
+        """
+        lower, upper = self.at_bounds(point.x, tol)
+        free = ~(lower | upper)
+        weak = ~free & (np.abs(optimality.reduced) <= tol * optimality.unit)
+        movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)
+        count = int(np.count_nonzero(weak))
+        return critical_curvature(self.least_curvature, (movable,), (inside,), count)
+
+    def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
+        """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding.
+
+        That of hK on {v = s∘d}, where every line says that the sum of v over its group is zero.
+        """
+        members = self.group[kept] == np.arange(self.totals.size)[:, None]
+        counts = np.count_nonzero(members, axis=1)
+        normals = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0].T
+        if kept.size <= normals.shape[1]:
+            return np.inf, 0.0
+        least, rounding = self.gram.least_eigenvalue(kept, normals)
+        return self.hessian * least, self.hessian * rounding
+
+    # -------------------------------------------------------------------------------- remarks
+
+    def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
+        """Sentences on missing upper bounds, on curvature that may be rounding, and on a normal
+        without a positive squared norm.
+
+        For the latter see Haasdonk (2005), 7.3-7.4.
+        """
+        if claim < Claim.STATIONARY:
+            return []
+        words = []
+        if claim < Claim.GLOBAL and (curved := self.problem.curved_by_rounding(self.lines)):
+            words = [curved]
+        if claim is Claim.GLOBAL and self.known_convex and not self.is_bounded:
+            words = ["Without upper bounds, eigenvalues within rounding of zero count as zero."]
+        return words + self._about_margin(point)
+
+    def _about_margin(self, point: Point[Array]) -> list[str]:
+        x, problem = point.x, self.problem
+        if np.ndim(self.linear) or problem.classes.size != 2:
+            return []  # It is no separation of two classes.
+        weight, pull = float(x.sum()), point.gradient - self.linear
+        # Beside the linear term, H times small weights is lost to rounding.
+        if weight == 0.0 or float(x @ pull) > 1e-9 * self.tilt * weight:
+            return []
+        shares = x / weight
+        norm = 4.0 * float(shares @ self.hessian_times(shares)) / self.hessian
+        if norm > 0.0:
+            return []
+        words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
+        # Computing all of K once more may take longer than the solve.
+        if self.lines > 0 and problem.curvature_known and problem.class_mean_distance < 0.0:
+            words += (
+                "; no separation with positive norm exists, as the class means have squared "
+                f"distance {problem.class_mean_distance:.3g}"
+            )
+        return [f"{words} (Haasdonk 2005, section 7)."]
+
+    def central_start(self) -> Array:
+        """A feasible point near the middle of the box.
+
+        For a kernel problem it has equal weights in each class (Haasdonk 2005, section 7.3).
+        """
+        lower, upper = self.extent(self.typical_width)
+        if self.problem is None:
+            return self.project(np.full(self.n, 0.5 * (lower + upper)))
+        positive = int(np.count_nonzero(self.signs > 0.0))
+        negative = self.n - positive
+        if not negative:
+            return self.project(np.full(self.n, self.total / self.n))
+        largest = upper * min(positive, negative)
+        return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
+
+
+def kernel_qp(
+    problem: Any, hessian: float, linear: float | Array, upper: float | Array, lines: int = 1,
+    total: float = 0.0, sense: int = 1, variable: str = "alpha",
+) -> PairedQP:  # fmt: skip
+    """min ½h xᵀQx + cᵀx  s.t.  0 ≤ x ≤ u, with Q_ij = y_i y_j K_ij of a kernel problem.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        Has K and y; nothing is copied.
+    hessian : float
+        h > 0.
+    linear, upper : float or (n,) array
+        c, and u, which may be infinite if it is a number, and an array only where the sum of x is
+        not fixed.
+    lines : {0, 1, 2}
+        Number of equations: none; yᵀx = 0, or eᵀx = t without labels; or yᵀx = 0 and eᵀx = t.
+    total : float
+        t > 0, or 0 where the sum of x is not fixed.
+    """
+    y, half = problem.y, 0.5 * total
+    names = ("total",) if lines == 1 and total else ("balance", "total")[:lines]
+    return PairedQP(
+        problem.gram, linear, y, (y < 0).astype(np.int64) * (lines == 2),
+        np.array([half, -half] if lines == 2 else [total][:lines]), 0.0, upper, hessian, problem,
+        sense, variable=variable, lines_held=names, has_classes=lines == 2,
+    )  # fmt: skip
+
+
+def svm_dual(
+    problem: Any, C: float | Array, *, lines: int = 1, variable: str = "alpha"
+) -> PairedQP:
+    """The dual of a support vector machine, max eᵀx - ½xᵀQx on 0 ≤ x ≤ C, as a minimum.
+
+    C is a number, or has an entry per point.
+    """
+    return kernel_qp(problem, 1.0, -1.0, C, lines, sense=-1, variable=variable)
+
+
+def hull_dual(problem: Any, mu: float) -> PairedQP:
+    """The nearest points of two convex hulls reduced by mu, max -xᵀQx, as a minimum."""
+    return kernel_qp(problem, 2.0, 0.0, mu, 2, 2.0, sense=-1, variable="alphabar")
+
+
+def _refuse_weight(qp: PairedQP) -> None:
+    """Raise `UnboundedProblem` if F falls without end along a single weight."""
+    diagonal, slope = qp.gram.diagonal, np.full(qp.n, qp.linear)
+    endless = np.isinf(np.full(qp.n, qp.upper))
+    endless &= (diagonal < 0.0) | ((diagonal == 0.0) & (slope < 0.0))
+    if not endless.any():
+        return
+    worst = int(np.argmin(np.where(endless, diagonal, np.inf)))
+    raise UnboundedProblem(
+        f"without an upper bound and without a bias the program is unbounded: K[{worst}, {worst}] "
+        f"= {diagonal[worst]:.6g} ≤ 0, so the objective is unbounded along that weight (Lin & "
+        "Lin 2003, Theorem 10). Use a finite C.",
+        np.where(np.arange(qp.n) == worst, 1.0, 0.0),
+    )
+
+
+def _refuse_pair(qp: PairedQP) -> None:
+    """Raise `UnboundedProblem` if F falls without end along two weights of opposite classes."""
+    diagonal, slope, y = qp.gram.diagonal, np.full(qp.n, qp.linear), qp.signs
+    free = np.isinf(np.full(qp.n, qp.upper))
+    positive, negative = np.flatnonzero(free & (y > 0)), np.flatnonzero(free & (y < 0))
+    for i in positive if negative.size else ():
+        crossed = qp.gram.block(np.array([i]), negative)[0]
+        squared = diagonal[i] + diagonal[negative] - 2.0 * crossed
+        closest = np.flatnonzero(squared <= 0.0)
+        for k in closest[np.argsort(squared[closest], kind="stable")].tolist():
+            j, both = int(negative[k]), float(crossed[k])
+            # Where terms cancel, the sign of a rounded sum proves nothing; that of fsum is exact.
+            exact = math.fsum([diagonal[i], diagonal[j], -both, -both])
+            if exact < 0.0 or (exact == 0.0 and math.fsum([slope[i], slope[j]]) < 0.0):
+                raise UnboundedProblem(
+                    f"without an upper bound the program is unbounded: points {i} and {j} of "
+                    f"opposite classes have K_ii + K_jj - 2K_ij = {exact:.6g} ≤ 0, so the "
+                    "objective is unbounded along that pair (Lin & Lin 2003, Theorem 5). Use "
+                    "a finite C.",
+                    np.where(np.isin(np.arange(qp.n), [int(i), j]), 1.0, 0.0),
+                )

@@ -9,8 +9,16 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, Values, checks
-from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic import Descent, Iteration, Point, Solution, Solver, Task, relative
+from indefinite_opt.quadratic import (
+    Descent,
+    Iteration,
+    PairedQP,
+    Point,
+    Solution,
+    Solver,
+    Task,
+    relative,
+)
 
 _MAX_ITER = 10_000
 """Convex problems by default."""
@@ -31,7 +39,7 @@ where they end."""
 
 
 @dataclass(frozen=True)
-class DCA(Solver[BoxLineQP]):
+class DCA(Solver[PairedQP]):
     """F = F₊ - F₋ with convex parts; each iteration minimises F₊ minus a tangent of F₋.
 
     After IKSVM-DC (Xu, Xing, Guan & Li 2017, "Solving indefinite kernel support vector machine
@@ -48,7 +56,7 @@ class DCA(Solver[BoxLineQP]):
     part: str = "clip"
 
     name = "dca"
-    accepts = (BoxLineQP,)
+    accepts = (PairedQP,)
     needs_convex = False
     descends = True
     records = True
@@ -61,10 +69,10 @@ class DCA(Solver[BoxLineQP]):
             return "it needs the eigenvalues of the whole kernel matrix, which is never formed"
         return super().refusal(task)
 
-    def prepare(self, task: Task[BoxLineQP]) -> None:
+    def prepare(self, task: Task[PairedQP]) -> None:
         task.structure.problem.transformed(self.part)
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[PairedQP]) -> Solution:
         return _DCAIteration(task, self.part).run()
 
 
@@ -74,10 +82,10 @@ class _DCAIteration(Iteration):
     summary = "{0.iterations} convex problems, {0.steps} steps inside them"
     gradient: Array
 
-    def __init__(self, task: Task[BoxLineQP], part: str) -> None:
+    def __init__(self, task: Task[PairedQP], part: str) -> None:
         super().__init__(task, _MAX_ITER)
         self.qp = qp = task.structure
-        self.convex = replace(qp, problem=qp.problem.transformed(part))
+        self.convex = qp.on(qp.problem.transformed(part))
         self.alpha = qp.start() if task.start is None else task.start.copy()
         self.gradient = qp.gradient(self.alpha)
         self.steps = self.idle = 0

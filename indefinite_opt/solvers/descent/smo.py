@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import EPS, checks
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic import (
     Descent,
+    PairedQP,
     PrintedSteps,
     Session,
     Solution,
@@ -33,7 +33,7 @@ _BOUND_ROUNDING = 4.0 * EPS
 
 
 @dataclass(frozen=True)
-class SMO(Solver[BoxLineQP]):
+class SMO(Solver[PairedQP]):
     """One descent from one start: pair steps, Newton steps, negative curvature.
 
     Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
@@ -59,7 +59,7 @@ class SMO(Solver[BoxLineQP]):
     second_order: bool = False
 
     name = "smo"
-    accepts = (BoxLineQP,)
+    accepts = (PairedQP,)
     needs_convex = False
     descends = True
     records = True
@@ -70,7 +70,7 @@ class SMO(Solver[BoxLineQP]):
     def preparation_order(self, task: Task[Any]) -> int:
         return 0
 
-    def begun(self, task: Task[BoxLineQP]) -> Descent:
+    def begun(self, task: Task[PairedQP]) -> Descent:
         """The descent from the start of the task."""
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
@@ -80,14 +80,14 @@ class SMO(Solver[BoxLineQP]):
         run.second_order, run.until = True, LIBSVM_TOLERANCE
         return run
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[PairedQP]) -> Solution:
         return _finish(self.begun(task))
 
-    def session(self) -> Session[BoxLineQP]:
+    def session(self) -> Session[PairedQP]:
         return SMOSession(self)
 
 
-class SMOSession(Session[BoxLineQP]):
+class SMOSession(Session[PairedQP]):
     """Follows the solution along C, μ or β."""
 
     def __init__(self, solver: SMO) -> None:
@@ -95,7 +95,7 @@ class SMOSession(Session[BoxLineQP]):
         self._solver = solver
         self._previous: Descent | None = None
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[PairedQP]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.gradient is None:
             run = self._solver.begun(task)
@@ -105,7 +105,7 @@ class SMOSession(Session[BoxLineQP]):
         return _finish(run)
 
 
-def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
+def _continued(previous: Descent, task: Task[PairedQP]) -> Descent:
     """A descent that starts where another ended, carried over to a new bound.
 
     Without a fixed total, all weights and the gradient are scaled down with the bound, or up with

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic import PrintedSteps, Solution, Solver, Task, Trace, status_at_end
+from indefinite_opt.quadratic import (
+    PairedQP,
+    PrintedSteps,
+    Solution,
+    Solver,
+    Task,
+    Trace,
+    status_at_end,
+)
 
 
-class SMOLinLin(Solver[BoxLineQP]):
+class SMOLinLin(Solver[PairedQP]):
     r"""SMO for kernels of any inertia as printed: pairs (22), steps (27); for comparison.
 
     With F = ½αᵀQα - eᵀα the pair is the one that violates (21) most,
@@ -42,7 +49,7 @@ class SMOLinLin(Solver[BoxLineQP]):
     """
 
     name = "smo-lin-lin"
-    accepts = (BoxLineQP,)
+    accepts = (PairedQP,)
     needs_convex = False
     descends = True
     records = True
@@ -58,7 +65,7 @@ class SMOLinLin(Solver[BoxLineQP]):
             return "it reads the rows of a kernel matrix in memory, and this one is never formed"
         return None
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[PairedQP]) -> Solution:
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
         run = PrintedSteps(task, start, trace=Trace())

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indefinite_opt.foundation import Array, limited
-from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.quadratic import Descent, Session, Solution, Solver, Status, Task
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.quadratic import Descent, PairedQP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.proxy_kernel.projected_gradient import SHRINK, GradientSteps
 from indefinite_opt.solvers.proxy_kernel.search import (
     MIN_INNER_TOL,
@@ -104,7 +104,7 @@ class _ProxyNewtonIteration(ProxySearch):
         self._next_bound = np.inf  # linearisations are accurate enough near a solution
         self.models = self.gradient_steps = 0
         self.exact = False
-        self.model: BoxLineQP | None = None
+        self.model: PairedQP | None = None
         n = task.problem.n
         evaluation = n**2 + ROOT_TERM_TIME * self.dual.oracle.root_terms
         self.model_cost = MODEL_TIME * n**3 / (EVALUATIONS_PER_STEP * evaluation)
@@ -176,7 +176,7 @@ class _ProxyNewtonIteration(ProxySearch):
             wanted = max(self.task.tol * abs(self.best.value), _MIN_LOG_GAP)
             gaps.append(float(np.log(max(self.gap, _MIN_LOG_GAP)) - np.log(wanted)))
 
-    def _build(self) -> BoxLineQP:
+    def _build(self) -> PairedQP:
         """The second-order model at α."""
         left, dual = self.task.remaining, self.dual
         second = limited(dual.n, left, dual.second_derivative, self.at.x)
@@ -184,7 +184,7 @@ class _ProxyNewtonIteration(ProxySearch):
         self.model = kernel_program(self.dual, second, "it is a model of a convex function")
         return self.model
 
-    def _move(self, model: BoxLineQP, residual: float) -> float:
+    def _move(self, model: PairedQP, residual: float) -> float:
         """Go towards the minimum of the model as far as F decreases; the length of the step."""
         alpha, gradient = self.at.x, self.at.gradient
         tilt = gradient - model.gradient(alpha)

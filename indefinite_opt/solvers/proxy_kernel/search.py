@@ -8,16 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
+from indefinite_opt.modeling.structures import ProxyStructure
 from indefinite_opt.quadratic import (
     Descent,
     Iteration,
+    PairedQP,
     Point,
     Solution,
     Status,
     Task,
     Witness,
     relative,
+    svm_dual,
 )
 
 TIE_SHARE = 0.01
@@ -63,7 +65,7 @@ class Evaluation(NamedTuple):
     gradient: Array
 
 
-def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
+def kernel_program(dual: ProxyStructure, K: Array, why: str) -> PairedQP:
     """min ½(y∘α)ᵀK(y∘α) - eᵀα on the box and line of a dual.
 
     Parameters
@@ -74,7 +76,7 @@ def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
         Why K is positive semidefinite, as a clause of error messages.
     """
     problem = dual.problem._constructed(K, "quadratic model", why)
-    return BoxLineQP.svm(problem, dual.upper)
+    return svm_dual(problem, dual.upper)
 
 
 def first_step_length(dual: ProxyStructure) -> float:
@@ -115,13 +117,13 @@ class KernelBound:
         """The bound that any weights prove with the kernel K*(x)."""
         return self._proved(self._svm(x), x, *self.dual.value_gradient(x), weights)
 
-    def _svm(self, x: Array) -> BoxLineQP:
+    def _svm(self, x: Array) -> PairedQP:
         """The program with K*(x), without a penalty."""
         problem = self.dual.proxy_problem(x, "its kernel matrix is a positive part")
-        return BoxLineQP.svm(problem, self.dual.upper)
+        return svm_dual(problem, self.dual.upper)
 
     def _proved(
-        self, qp: BoxLineQP, x: Array, value: float, gradient: Array, weights: Array
+        self, qp: PairedQP, x: Array, value: float, gradient: Array, weights: Array
     ) -> float:
         """F less the decrease that any weights prove to be the most from α = x."""
         least = qp.dual_bound(weights, qp.gradient(weights))

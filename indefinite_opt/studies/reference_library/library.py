@@ -26,9 +26,8 @@ from indefinite_opt.foundation import (
     parsed_json,
     read_bytes,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import QP, Certificate, QuadraticProgram
+from indefinite_opt.quadratic import QP, Certificate, PairedQP, QuadraticProgram
 from indefinite_opt.studies.reference_library.instances import Digest, Instance
 from indefinite_opt.workflow import bound
 from indefinite_opt.workflow.certificates import verify
@@ -444,7 +443,7 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
     if formulation is None:
         if any(value is None for value in dataclasses.astuple(entry.digest)[1:]):
             raise ValueError(f"of {entry.name}: a digest without linear term, rows or bounds")
-    elif formulation.structure_type is not BoxLineQP:
+    elif formulation.structure_type is not PairedQP:
         raise ValueError(f"of {entry.name}: {entry.title}")
     elif not 0 <= entry.seed < 2**32 or plus is None or not 0 < plus < entry.n:
         raise ValueError(f"of {entry.name}: seed {entry.seed}, {plus} of {entry.n}")

@@ -405,7 +405,7 @@ class Descent:
         them.
         """
         qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
-        if self.tilt is not None or not (qp.has_one_bound and qp.is_bounded):
+        if self.tilt is not None or not (qp.problem is not None and qp.is_bounded):
             return False
         F = columns_of(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
         if F is None:

@@ -61,6 +61,9 @@ PERTURBATION_SLACK = 0.01
 effort above that of a kernel program. It is that of the last chain of a round; the first
 one has none, as it needs fewer perturbations where optima are near one another."""
 
+PROGRAM_EFFORT = 4.0
+"""How much more work is spent on any program in pairs than on that of a kernel problem."""
+
 Start = Callable[[np.random.Generator], Array]
 
 
@@ -73,10 +76,11 @@ class LocalSearch(IteratedSearch):
     def __init__(self, options: Effort, task: Task[PairedQP]) -> None:
         super().__init__(options, task)
         qp = task.structure
+        self.effort = PROGRAM_EFFORT if qp.problem is None else 1.0
         bounded = bool(np.any(np.isfinite(np.subtract(qp.upper, qp.lower))))
         if options.perturbations is None:
             self.most_perturbations = min(self.most_perturbations, PERTURBATIONS_PER_POINT * qp.n)
-        self.most_perturbations = int(qp.effort * self.most_perturbations) if bounded else 0
+        self.most_perturbations = int(self.effort * self.most_perturbations) if bounded else 0
         self.in_turn = qp.n <= MAX_POINTS_IN_TURN
         if qp.gram.on_demand:  # descents share a cache of rows
             self.options, self.most_perturbations = replace(options, jobs=1), 0
@@ -88,7 +92,7 @@ class LocalSearch(IteratedSearch):
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
         first = run.work + 0.5 * OVERHEAD_WORK
-        self.limit = qp.effort * self.options.budget_of(qp.n) * first
+        self.limit = self.effort * self.options.budget_of(qp.n) * first
         self._take(self._chain_of(run, status))
         return status
 
@@ -165,7 +169,7 @@ class LocalSearch(IteratedSearch):
         allowed -= OVERHEAD_WORK
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
         limit = steps or sys.maxsize
-        slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
+        slack = PERTURBATION_SLACK * (self.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:

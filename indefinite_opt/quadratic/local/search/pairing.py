@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +35,14 @@ class Paired:
     """Bounds of x, (n,)."""
 
     @classmethod
-    def of(cls, P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array) -> Paired:
+    def of(
+        cls, P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array,
+        **declared: Any,
+    ) -> Paired:  # fmt: skip
         """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, no variable being in two rows.
 
         Bounds that follow from a row and the other bounds must be among the given ones. A row of
-        zeros is passed over.
+        zeros is passed over. `declared` is the sense and the constant of the program.
         """
         used = rows != 0.0
         kept = used.any(axis=1)
@@ -58,7 +62,10 @@ class Paired:
             matrix = matrix * shape[:, None]
             matrix *= shape
         ends = rhs / units[:k], sizes * lower, sizes * upper
-        return cls(PairedQP(DenseGram(matrix), q / sizes, signs, group, *ends), sizes, lower, upper)
+        names = tuple(f"line {g}" for g in range(k))
+        gram = DenseGram(matrix)
+        qp = PairedQP(gram, q / sizes, signs, group, *ends, lines_held=names, **declared)
+        return cls(qp, sizes, lower, upper)
 
     def restore(self, z: Array) -> Array:
         """The x of a point z, at a bound exactly where z is."""
@@ -77,8 +84,10 @@ def as_paired(asked: PolyhedralQP) -> Paired | None:
         return None
     # The ranges have the bounds that follow from rows, too.
     with np.errstate(over="ignore", invalid="ignore"):
-        found = Paired.of(asked.P, asked.q, asked.A, asked.b, *asked.ranges)
+        found = Paired.of(
+            asked.P, asked.q, asked.A, asked.b, *asked.ranges, sense=asked.sense,
+            constant=asked.constant,
+        )  # fmt: skip
         if not (np.isfinite(found.qp.gram.largest) and np.isfinite(found.qp.linear).all()):
             return None
-    found.qp.sense, found.qp.constant = asked.sense, asked.constant
     return found
