@@ -6,18 +6,12 @@ reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
 
 The folders, in the order in which data flow: `matrices`, `program`, `files`, `instances`,
 `structures`, `rows`, `solving`, `local`, `bracket`, `proof`. Kernel programs derive from `PairedQP`
-and their solvers from `Solver`; `form_type` and `bound_document` register their finite boxes and
-proofs.
+and their solvers from `Solver`; `bound_document` registers their proofs.
 """
 
 from indefinite_opt.quadratic import instances
 from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, conic_multipliers
-from indefinite_opt.quadratic.bracket.finite_forms import (
-    FiniteForm,
-    finite_form,
-    form_type,
-    obstacle,
-)
+from indefinite_opt.quadratic.bracket.finite_form import FiniteForm, finite_form, obstacle
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.proof import Proof, ProvedBox
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic

@@ -27,7 +27,6 @@ from indefinite_opt.quadratic import (
     Witness,
     status_at_end,
 )
-from indefinite_opt.solvers import finite_boxes
 from indefinite_opt.solvers.defaults import default_solver
 
 __all__ = [

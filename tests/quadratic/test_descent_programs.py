@@ -19,7 +19,7 @@ from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
-from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
+from indefinite_opt.quadratic.local.search.pairing import as_paired, in_pairs, restored
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
@@ -33,8 +33,8 @@ KINDS = ("box", "simplex", "row", "rows", "mixed", "half", "free")
 def forms(one: Rows) -> tuple[PairedQP, Any, Any]:
     """The scaled form, within the bounds and those that the rows imply."""
     ends = Polyhedron(one.G, one.h, one.A, one.b, one.lower, one.upper).intervals
-    form = Paired.of(one.P, one.q, one.A, one.b, *ends)
-    return form.qp, form.restore, form.place
+    qp, sizes = in_pairs(one.P, one.q, one.A, one.b, *ends)
+    return qp, lambda z: restored(qp, sizes, ends, z), lambda x: qp.project(sizes * x)
 
 
 def check_feasible(one: Rows, x: Array) -> None:

@@ -22,12 +22,11 @@ from helpers.exact import (
 )
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
+from indefinite_opt.quadratic.bracket.finite_form import box_quadratic, finite_form, with_slacks
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.linear_rows import _sizes
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.quadratic.structures.paired_qp import kernel_qp, svm_dual
-from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 Array = NDArray[np.float64]
 
@@ -258,7 +257,7 @@ def test_what_a_ray_stands_for(tilt: float, least: float) -> None:
     qp = kernel_qp(iopt.KernelProblem(np.eye(2), [1.0, -1.0]), 4.0 * least, -tilt, np.inf, 1)
     form, z = finite_form(qp), np.array([0.5, 0.5])
     assert form is not None
-    assert form.structure.value(z) == least
+    assert form.value(z) == least
     best = form.restored(z, least)
     np.testing.assert_array_equal(best, tilt / (2.0 * least) * z)
     assert form.original(least) == qp.value(best) == -(tilt**2) / (4.0 * least)

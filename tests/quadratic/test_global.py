@@ -16,13 +16,13 @@ from helpers.problems import inertias, random_kernel, random_problem
 from helpers.processes import HANGS
 from helpers.programs import Program, program_of
 from indefinite_opt.quadratic import Certificate
+from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Tree
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
-from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 ROUNDING = 1e-12
 """Relative: of the enumeration and of a value at a point that is feasible up to rounding."""

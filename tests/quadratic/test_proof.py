@@ -9,12 +9,12 @@ import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
+from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
 from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
-from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 
 def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Conditions:

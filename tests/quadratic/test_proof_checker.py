@@ -22,6 +22,7 @@ from helpers.boxes import degenerate, general_quadratic, random_multipliers
 from helpers.exact import dot, global_minimisers, is_psd, mirrored
 from helpers.problems import positive_part
 from indefinite_opt.quadratic import proof_checker
+from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
@@ -34,7 +35,6 @@ from indefinite_opt.quadratic.proof.proof_document import (
     read_document,
     write_document,
 )
-from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 Document = dict[str, Any]
 MINIMUM = {"sense": 1, "constant": 0}

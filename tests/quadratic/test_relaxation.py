@@ -10,12 +10,12 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.internals import relaxation_loops
+from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, lower_bound, pair_indices
 from indefinite_opt.quadratic.bracket.relaxation import Iterate, Relaxation
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic, ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
-from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 
 def scaled_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[ScaledBox, float]:

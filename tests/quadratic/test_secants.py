@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 import indefinite_opt as iopt
 from helpers.exact import Program
 from indefinite_opt.quadratic import proof_checker
-from indefinite_opt.quadratic.bracket.finite_forms import finite_form
+from indefinite_opt.quadratic.bracket.finite_form import finite_form
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
 from indefinite_opt.quadratic.bracket.proof import Tangent

@@ -11,7 +11,7 @@ import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, is_psd, mirrored
 from helpers.kernel_programs import beside, exact_program
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.quadratic.bracket.finite_forms import finite_form
+from indefinite_opt.quadratic.bracket.finite_form import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task

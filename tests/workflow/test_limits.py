@@ -19,7 +19,7 @@ from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, long_from
 from helpers.problems import random_problem
 from indefinite_opt.foundation import limits
 from indefinite_opt.quadratic.bracket.box_bound import Node
-from indefinite_opt.quadratic.bracket.finite_forms import finite_form
+from indefinite_opt.quadratic.bracket.finite_form import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.solving.solution import Solution, Status

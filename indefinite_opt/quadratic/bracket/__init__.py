@@ -2,7 +2,7 @@
 
 To read it in the order in which data flow:
 
-1. `finite_forms` puts a program into a finite box with rows, and its points back.
+1. `finite_form` puts a program into a finite box with rows, and its points back.
 2. `scaled_box` has the quadratic on a box, in variables d from -1 to 1, and the tangents of a
    convex one.
 3. `minorant` makes the bound of a box from multipliers, rounding included. Whoever finds these need

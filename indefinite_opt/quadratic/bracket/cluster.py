@@ -169,7 +169,7 @@ def divide_below(program: bytes, message: bytes) -> bytes:
     task, form, gap, atol = _opened(program)
     task = replace(task, time_limit=unit.time_limit, began=clock())
     bracket = OpenBracket(form, gap, atol, unit.best)
-    deadline = Deadline(task)
+    deadline = Deadline(task, form.n)
     box_bound = BoxBound(bracket, deadline, unit.settings)
     tree, tops = Tree(bracket, task, unit.boxes), [node.part for node in unit.boxes]
     with one_thread(), pool(1) as executor:

@@ -1,4 +1,4 @@
-"""Programs with a finite box, which branch and bound divides, for those that callers ask for.
+"""The finite box with rows that branch and bound divides, for the program that a caller asks for.
 
 A bound of the finite form is one of the program that was asked for, and every point of it stands
 for a point of that program.
@@ -7,24 +7,35 @@ for a point of that program.
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
-from indefinite_opt.foundation import EPS, Array, TimeLimitReached, cached_property, seconds_left
+from indefinite_opt.foundation import (
+    EPS,
+    LEAST,
+    TILE_ENTRIES,
+    Array,
+    TimeLimitReached,
+    cached_property,
+    seconds_left,
+    tiles,
+)
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.polyhedral.descent import refined
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
-from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
+from indefinite_opt.quadratic.local.search.pairing import as_paired, restored
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
 from indefinite_opt.quadratic.structures.qp import QP
 
 MAX_INFEASIBILITY = 1e-9
@@ -37,59 +48,61 @@ default takes half of the time then, and the same number of nodes follows, as th
 as well."""
 
 
-class FiniteForm(ABC):
-    """A program with a finite box and the same optimum as another one.
+@dataclass(frozen=True, eq=False)
+class FiniteForm:
+    """A program with a finite box and rows that are equations, and the same optimum as another one.
 
-    Attributes
-    ----------
-    asked : QP
-        The program that was asked for.
-    structure : QP
-        The finite one.
-    unbounded_at : float
-        The largest value of the finite form at which the program that was asked for is unbounded.
+    1. Inequality rows of any program with finite ranges are equations with slacks: its points are
+       z = (x, h - Gx). Points are found and measured in the variables x: beside large slacks, what
+       is rounding for a row is not rounding for its variables.
+    2. A kernel program with a finite box is its own finite form, but for a large constant in its
+       kernel.
+    3. Without upper bounds ½h xᵀQx - c eᵀx is minimised along each ray first. With q the minimum of
+       ½h zᵀQz over total weight 1 the minimum is -c²/(4q) if q > 0, and the program is unbounded
+       otherwise. This requires yᵀx = 0, which makes the weights of total 1 a box with two lines.
     """
 
     asked: Any
-    structure: Any
-    unbounded_at: ClassVar[float] = -np.inf
+    """The program that was asked for, a `QP`."""
+    measured: Any
+    """The program in which points are found and measured, a `QP`."""
+    ends: tuple[Array, Array] | None = None
+    """Finite ends that every minimiser is between, of a program that gets slacks."""
+    ray: float | None = None
+    """c where points stand for rays, else None."""
 
-    def __init__(self, asked: QP, structure: QP) -> None:
-        self.asked, self.structure = asked, structure
-
-    @classmethod
-    @abstractmethod
-    def of(cls, qp: Any) -> FiniteForm | None:
-        """The form of a program; None if there is none."""
-
-    @classmethod
-    @abstractmethod
-    def obstacle(cls, qp: Any) -> str | None:
-        """Why a program has no form that can be bracketed, as a sentence, or None."""
+    @property
+    def n(self) -> int:
+        """Number of variables of the finite form."""
+        return int(self.measured.n if self.ends is None else self.asked.n + self.asked.h.size)
 
     @cached_property
-    @abstractmethod
     def quadratic(self) -> BoxQuadratic:
         """The arrays of the finite form."""
+        if self.ends is None:
+            return box_quadratic(self.measured)
+        return with_slacks(self.asked, *self.ends)
 
     @cached_property
     def conditions(self) -> Conditions:
         """What optimal points of the finite form satisfy."""
         return Conditions(self.quadratic)
 
-    @property
-    def measured(self) -> QP:
-        """The program in which points are found and measured, by default the finite one."""
-        structure: QP = self.structure
-        return structure
+    @cached_property
+    def _paired(self) -> tuple[PairedQP, Array] | None:
+        return as_paired(self.measured)
+
+    # ------------------------------------------------------------------------------- points
 
     def lifted(self, x: Array) -> Array:
         """The point of the finite form for one of the program in which points are measured."""
-        return x
+        if self.ends is None:
+            return x
+        return np.concatenate([x, np.maximum(self.asked.h - self.asked.G @ x, 0.0)])
 
     def lowered(self, z: Array) -> Array:
         """The point of the program in which points are measured for one of the finite form."""
-        return z
+        return z[: self.measured.n]
 
     def start(self) -> Array:
         """A feasible point of the finite form."""
@@ -97,7 +110,15 @@ class FiniteForm(ABC):
 
     def placed(self, x: Array) -> Array:
         """A feasible point of the finite form for a point of the program that was asked for."""
+        if self.ray is not None:
+            x = x / (float(x.sum()) or 1.0)
         return self.lifted(self.measured.project(x))
+
+    def restored(self, z: Array, value: float) -> Array:
+        """The point asked for that z stands for, whose value in the finite form is given."""
+        if self.ray is not None and value > 0.0:
+            return z * (self.ray / (2.0 * value))
+        return self.lowered(z)  # without an optimum the scale of a ray means nothing
 
     def attained(self, z: Array) -> tuple[float, Array] | None:
         """A value of the finite form that a feasible point near z certainly has, and the point.
@@ -111,33 +132,61 @@ class FiniteForm(ABC):
         point, error = qp.attained(qp.at(x), infeasibility)
         return point.value + error, self.lifted(point.x)
 
-    def restored(self, z: Array, value: float) -> Array:
-        """The point asked for that z stands for, whose value in the finite form is given."""
-        return self.lowered(z)
+    def best_point(self, task: Task[Any]) -> tuple[Status, Array]:
+        """How a local search ended, and its best point; `task` is about what is measured."""
+        separable = self.ends is not None and self.quadratic.is_separable
+        search = MultiStart(budget=SEPARABLE_BUDGET) if separable else MultiStart()
+        solution = search.solve(task)
+        return solution.status, self.lifted(self.measured.from_values(solution.values))
+
+    def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
+        """The point and the value at which a descent from near z ends; `task` as before."""
+        qp, x = self.measured, self.lowered(z)
+        if self.ends is None:
+            run = Descent(task, qp.project(x))
+            run.to_stationarity()
+            return run.alpha, run.value
+        if self._paired is None:
+            x = refined(qp, x)
+        else:
+            pairs, sizes = self._paired
+            run = Descent(task.on(pairs, start=None), pairs.project(sizes * x))
+            run.to_stationarity()
+            x = qp.project(restored(pairs, sizes, qp.ranges, run.alpha))
+        return self.lifted(x), qp.value(x)
+
+    # ------------------------------------------------------------------------------- values
+
+    def value(self, z: Array) -> float:
+        """The objective of the finite form."""
+        return float(self.measured.value(self.lowered(z)))
+
+    @property
+    def unbounded_at(self) -> float:
+        """The largest value of the finite form at which the program asked for is unbounded."""
+        return -np.inf if self.ray is None else 0.0
 
     def original(self, value: float, away: float = -np.inf) -> float:
         """The value of the program that was asked for, at a value of the finite form.
 
         Where it is rounded, this is in the direction of `away`.
         """
-        return value
+        if self.ray is None:
+            return value
+        if not value > 0.0:
+            return -np.inf
+        if np.isinf(value):
+            return 0.0
+        exact = -(Fraction(self.ray) ** 2) / (4 * Fraction(value))
+        rounded = float(exact)
+        inwards = rounded > exact if away < 0.0 else rounded < exact
+        return float(np.nextafter(rounded, away)) if inwards else rounded
 
     def level(self, value: float) -> float:
         """The value in the finite form, given that in the program that was asked for."""
-        return value
-
-    @property
-    def ray(self) -> float | None:
-        """The length of the linear term along the rays that points stand for, if they do."""
-        return None
-
-    @abstractmethod
-    def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
-        """How a local search ended, and its best point; `task` is about the finite form."""
-
-    @abstractmethod
-    def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
-        """The point and the value at which a descent from near z ends."""
+        if self.ray is None:
+            return value
+        return -(self.ray**2) / (4.0 * value) if value < 0.0 else np.inf
 
     def linear_bound(self) -> float:
         """A lower bound in O(n²) from H_ij x_i x_j ≥ min(H_ij, 0) u_i x_j; -inf if there is none.
@@ -145,75 +194,55 @@ class FiniteForm(ABC):
         The linear function that this leaves is minimised over the box and the lines; a bound on
         the rounding is subtracted.
         """
-        return -np.inf
+        return _linear_bound(self.measured) if self.ends is None else -np.inf
 
 
-class _Slacks(FiniteForm):
-    """A `PolyhedralQP` with finite `optimal_ranges`, its inequality rows as equations with slacks.
+@functools.singledispatch
+def finite_form(qp: QP) -> FiniteForm | None:
+    """A program with a finite box and the same optimum, or None."""
+    raise IncompatibleSolver(f"branch and bound has no finite box for {qp.title}")
 
-    Points are found in the variables that were asked for: beside large slacks, what is rounding for
-    a row is not rounding for its variables.
+
+@functools.singledispatch
+def obstacle(qp: QP) -> str | None:
+    """Why branch and bound cannot bracket a program, as a sentence, or None.
+
+    Raises
+    ------
+    UnboundedProblem
+        If a ray is found along which the objective falls without end.
     """
-
-    asked: PolyhedralQP
-    structure: PolyhedralQP
-
-    @classmethod
-    def of(cls, qp: PolyhedralQP) -> FiniteForm | None:
-        ends = qp.optimal_ranges
-        return None if ends is None else cls(qp, with_slacks(qp, *ends))
-
-    @classmethod
-    def obstacle(cls, qp: PolyhedralQP) -> str | None:
-        if qp.optimal_ranges is not None:
-            return None
-        if not qp.knows_ranges:
-            raise TimeLimitReached(qp.endless)
-        scaled = qp.equilibrated
-        error = falling_ray(scaled, LinearRows(scaled, seconds_left), np.random.default_rng(0))
-        if error is not None:
-            raise error
-        return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"
-
-    @cached_property
-    def _paired(self) -> Paired | None:
-        return as_paired(self.asked)
-
-    @cached_property
-    def quadratic(self) -> BoxQuadratic:
-        qp = self.structure
-        return BoxQuadratic(qp.P, qp.q, qp.A, qp.b, qp.lower, qp.upper, self.asked.doubt)
-
-    @property
-    def measured(self) -> QP:
-        return self.asked
-
-    def lifted(self, x: Array) -> Array:
-        return np.concatenate([x, np.maximum(self.asked.h - self.asked.G @ x, 0.0)])
-
-    def lowered(self, z: Array) -> Array:
-        return z[: self.asked.n]
-
-    def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
-        inner = task.on(self.asked, start=None if task.start is None else self.lowered(task.start))
-        separable = self.quadratic.is_separable
-        search = MultiStart(budget=SEPARABLE_BUDGET) if separable else MultiStart()
-        solution = search.solve(inner)
-        return solution.status, self.lifted(self.asked.from_values(solution.values))
-
-    def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
-        x, pairs = self.lowered(z), self._paired
-        if pairs is None:
-            x = refined(self.asked, x)
-        else:
-            run = Descent(task.on(pairs.qp, start=None), pairs.place(x))
-            run.to_stationarity()
-            x = self.asked.project(pairs.restore(run.alpha))
-        point = self.lifted(x)
-        return point, self.structure.value(point)
+    raise IncompatibleSolver(f"branch and bound has no finite box for {qp.title}")
 
 
-def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> PolyhedralQP:
+def required_form(qp: QP) -> FiniteForm:
+    """The same of a program that has one, else `ParameterError`."""
+    form = finite_form(qp)
+    if form is None:
+        raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))
+    return form
+
+
+@finite_form.register(PolyhedralQP)
+def _form_of_rows(qp: PolyhedralQP) -> FiniteForm | None:
+    ends = qp.optimal_ranges
+    return None if ends is None else FiniteForm(qp, qp, ends)
+
+
+@obstacle.register(PolyhedralQP)
+def _obstacle_of_rows(qp: PolyhedralQP) -> str | None:
+    if qp.optimal_ranges is not None:
+        return None
+    if not qp.knows_ranges:
+        raise TimeLimitReached(qp.endless)
+    scaled = qp.equilibrated
+    error = falling_ray(scaled, LinearRows(scaled, seconds_left), np.random.default_rng(0))
+    if error is not None:
+        raise error
+    return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"
+
+
+def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> BoxQuadratic:
     """The program in (x, s) with Gx + s = h and s ≥ 0 in place of Gx ≤ h.
 
     `low` and `high` are finite ends that every minimiser is between.
@@ -226,43 +255,61 @@ def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> PolyhedralQP:
     rows = np.block([[qp.G, np.eye(m)], [qp.A, np.zeros((k, m))]])
     P = np.zeros((n + m, n + m))
     P[:n, :n] = qp.P
-    return PolyhedralQP(
-        np.zeros((0, n + m)), np.zeros(0), rows, np.concatenate([qp.h, qp.b]),
-        np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]),
-        P=P, q=np.concatenate([qp.q, np.zeros(m)]), sense=qp.sense, constant=qp.constant,
+    return BoxQuadratic(
+        P, np.concatenate([qp.q, np.zeros(m)]), rows, np.concatenate([qp.h, qp.b]),
+        np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]), qp.doubt,
     )  # fmt: skip
 
 
-@functools.singledispatch
-def form_type(qp: QP) -> type[FiniteForm]:
-    """The kind of finite form of a program; other kinds of programs register theirs."""
-    raise IncompatibleSolver(f"branch and bound has no finite box for {qp.title}")
+@finite_form.register(PairedQP)
+def _form_of_pairs(qp: PairedQP) -> FiniteForm | None:
+    plain, ray = qp.without_constant(), None
+    if not qp.is_bounded:
+        if qp.lines == 0 or np.ndim(qp.linear):
+            return None
+        plain, ray = kernel_qp(plain.problem, plain.hessian, 0.0, plain.upper, 2, 1.0), qp.tilt
+    return FiniteForm(qp, plain, ray=ray)
 
 
-@form_type.register(PolyhedralQP)
-def _form_of_rows(qp: PolyhedralQP) -> type[FiniteForm]:
-    return _Slacks
+@obstacle.register(PairedQP)
+def _obstacle_of_pairs(qp: PairedQP) -> str | None:
+    if not qp.problem.curvature_known:
+        return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
+    if not qp.is_bounded and (qp.lines == 0 or np.ndim(qp.linear)):
+        return "ranges are divided, and without a bias the weights need a finite upper bound"
+    return None
 
 
-def finite_form(qp: QP) -> FiniteForm | None:
-    """A program with a finite box and the same optimum, or None."""
-    return form_type(qp).of(qp)
+def box_quadratic(qp: PairedQP) -> BoxQuadratic:
+    """The arrays of a kernel program; where classes have fixed weights, one row for each."""
+    rows, rhs = qp.A, qp.b
+    if qp.has_classes:
+        rows, rhs = np.array([qp.signs > 0, qp.signs < 0], float), np.abs(qp.totals)
+    linear, upper = _costs_and_bounds(qp)
+    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper, qp.doubt(upper))
 
 
-def required_form(qp: QP) -> FiniteForm:
-    """The same of a program that has one, else `ParameterError`."""
-    form = finite_form(qp)
-    if form is None:
-        raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))
-    return form
+def _costs_and_bounds(qp: PairedQP) -> tuple[Array, Array]:
+    """c, and the largest value of each weight in the box and on the lines; two (n,) arrays."""
+    return np.full(qp.n, qp.linear, float), np.full(qp.n, qp.widest, float)
 
 
-def obstacle(qp: QP) -> str | None:
-    """Why branch and bound cannot bracket a program, as a sentence, or None.
+def _linear_bound(qp: PairedQP) -> float:
+    # H is not formed: memory that is used for the first time takes longer than these sums.
+    push = np.empty(qp.n)
+    linear, upper = _costs_and_bounds(qp)
+    K, y = qp.gram.matrix, qp.signs
+    signed = y * upper
 
-    Raises
-    ------
-    UnboundedProblem
-        If a ray is found along which the objective falls without end.
-    """
-    return form_type(qp).obstacle(qp)
+    def add(part: slice) -> None:
+        products = K[part] * signed
+        products *= y[part, None]
+        push[part] = 0.5 * qp.hessian * np.minimum(products, 0.0, out=products).sum(axis=1)
+
+    for part in tiles(qp.n, TILE_ENTRIES // qp.n):
+        add(part)
+    size = float(upper @ (np.abs(linear) - push))
+    # Each product may lose a smallest number, times the weight that it belongs to.
+    underflow = LEAST * (qp.n + 8) * (qp.n + 8 + float(upper.sum())) if np.any(push) else 0.0
+    rounding = 4.0 * (qp.n + 8) * EPS * size + underflow + qp.doubt(upper)
+    return qp.linear_minimum(linear + push) - rounding

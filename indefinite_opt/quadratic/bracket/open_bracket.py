@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, limited
-from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm
+from indefinite_opt.quadratic.bracket.finite_form import FiniteForm
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 
@@ -52,7 +52,7 @@ class OpenBracket:
 
     def offer(self, point: Array) -> None:
         """Keep a point of the finite form if it is feasible and the best so far."""
-        if not self.form.structure.value(point) < self.value:
+        if not self.form.value(point) < self.value:
             return
         attained = self.form.attained(point)
         with self._lock:
@@ -146,10 +146,13 @@ class OpenBracket:
 
 
 class Deadline:
-    """When a search has to end: the time limit of its task, or earlier where `halt` is set."""
+    """When a search has to end: the time limit of its task, or earlier where `halt` is set.
 
-    def __init__(self, task: Task[Any]) -> None:
-        self.task, self.halt = task, Event()
+    Matrices have the order n.
+    """
+
+    def __init__(self, task: Task[Any], n: int) -> None:
+        self.task, self.n, self.halt = task, n, Event()
 
     @property
     def over(self) -> bool:
@@ -159,4 +162,4 @@ class Deadline:
     def timed(self, function: Callable[..., T], *arguments: Any) -> T:
         """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
         left = max(self.task.time_limit - self.task.elapsed, 0.0)
-        return limited(self.task.structure.n, left, function, *arguments)
+        return limited(self.n, left, function, *arguments)

@@ -20,7 +20,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.bracket.cluster import Workers
-from indefinite_opt.quadratic.bracket.finite_forms import finite_form, obstacle, required_form
+from indefinite_opt.quadratic.bracket.finite_form import finite_form, obstacle, required_form
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
@@ -84,12 +84,13 @@ class GlobalSearch:
         self.bracket = OpenBracket(self.form, gap, atol)
         start = task.start if start is None else start
         if start is not None:
-            start = self.form.placed(start)
-            self.bracket.offer(start)
+            placed = self.form.placed(start)
+            self.bracket.offer(placed)
+            start = self.form.lowered(placed)
         self.settings = settings or Settings()
-        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start, recording=False)
-        self.n = self.form.structure.n
-        self.deadline = Deadline(self.task)
+        self.task = task.on(self.form.measured, tol=DESCENT_TOL, start=start, recording=False)
+        self.n = self.form.n
+        self.deadline = Deadline(self.task, self.n)
         self.box_bound = BoxBound(self.bracket, self.deadline, self.settings)
         self.bounds: dict[str, float] = {}
         self.tree: Tree | None = None
@@ -159,8 +160,7 @@ class GlobalSearch:
         left = max(task.time_limit - task.elapsed, 0.0)
         task.time_limit = task.elapsed + LOCAL_TIME_SHARE * left
         status, point = self.form.best_point(task)
-        if point is not None:
-            self.bracket.offer(point)
+        self.bracket.offer(point)
         if self.bracket.value <= self.form.unbounded_at:
             run = Descent(self.task.on(self.form.asked, start=None), self.bracket.point)
             raise run.endless(self.bracket.point)

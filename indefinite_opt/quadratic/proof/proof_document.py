@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array, read_json, write_bytes
-from indefinite_opt.quadratic.bracket.finite_forms import required_form
+from indefinite_opt.quadratic.bracket.finite_form import required_form
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers, pair_indices
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Step, Tangent

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from indefinite_opt.foundation import TimeLimitReached, Values, limited
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
-from indefinite_opt.quadratic.local.search.pairing import as_paired
+from indefinite_opt.quadratic.local.search.pairing import as_paired, restored
 from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Solver, Task, status_at_end
@@ -67,7 +67,7 @@ class MultiStart(Effort, Solver[QP]):
             message = "the time limit left no time to begin the first descent"
             return Solution(task.start_values() or {}, Status.TIME_LIMIT, message=message)
 
-    def _over_rows(self, task: Task[QP]) -> Solution:
+    def _over_rows(self, task: Task[Any]) -> Solution:
         """`solve` for a user's rows; `TimeLimitReached` where a search cannot begin in time."""
         structure = task.structure
 
@@ -77,17 +77,21 @@ class MultiStart(Effort, Solver[QP]):
         found = begun(as_paired, structure)
         if found is None:
             return _searched(begun(PolyhedralSearch, self, task))
-        start = None if task.start is None else found.place(task.start)
-        ended = _searched(LocalSearch(self, task.on(found.qp, start=start)))
+        pairs, sizes = found
+        start = None if task.start is None else pairs.project(sizes * task.start)
+        ended = _searched(LocalSearch(self, task.on(pairs, start=start)))
 
-        def restored(values: Values) -> Values:
-            z = values.get(found.qp.variable)  # optima beyond the best ones have no values
-            return {} if z is None else structure.values(structure.project(found.restore(z)))
+        def declared(values: Values) -> Values:
+            z = values.get(pairs.variable)  # optima beyond the best ones have no values
+            if z is None:
+                return {}
+            x = restored(pairs, sizes, structure.ranges, z)
+            return structure.values(structure.project(x))
 
-        optima = tuple(replace(each, values=restored(each.values)) for each in ended.optima)
+        optima = tuple(replace(each, values=declared(each.values)) for each in ended.optima)
         path = ended.trace.iterates
-        path[:] = [each._replace(values=restored(each.values)) for each in path]
-        ended = replace(ended, values=restored(ended.values), optima=optima, gradient=None)
+        path[:] = [each._replace(values=declared(each.values)) for each in path]
+        ended = replace(ended, values=declared(ended.values), optima=optima, gradient=None)
         if ended.status is not Status.INACCURATE:
             return ended
         # Pair steps stall where units are mixed; a descent with an active set goes on from there.
