@@ -7,6 +7,7 @@ compiled from it is still the same.
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import operator
@@ -62,6 +63,22 @@ class Record:
             and all(map(operator.is_, self._objects, other._objects))
             and all(map(_same_array, self._arrays, other._arrays))
         )
+
+    def without(self, parts: dict[str, Any]) -> Record | None:
+        """What it says of any such objects and arrays, which are known by their names there.
+
+        Two records without the parts of two problems agree if the models say the same of each. None
+        if there are other objects.
+        """
+        names = {id(part): name for name, part in parts.items()}
+        if not all(id(each) in names for each in self._objects):
+            return None
+        other = copy.copy(self)
+        other._objects = [names[id(each)] for each in self._objects]
+        other._plain = [*self._plain, *(names.get(id(each)) for each in self._arrays)]
+        other._types = [*map(type, other._plain)]
+        other._arrays = [each for each in self._arrays if id(each) not in names]
+        return other
 
     @property
     def digest(self) -> str:

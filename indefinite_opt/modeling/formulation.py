@@ -33,6 +33,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
+from indefinite_opt.modeling.compiler.plans import keep_plan, planned
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, PairedQP, Structure
 
@@ -233,7 +234,11 @@ class Formulation(Declaration):
                 )  # fmt: skip
             if kept is not None and kept.record.agrees(read.record):
                 return read._replace(record=kept.record, structure=kept.structure)
-        read = read._replace(structure=compiled(read.model, problem))
+        program: Any = planned(type(self), read.record, problem)
+        if program is None:
+            program = compiled(read.model, problem)
+            keep_plan(type(self), read.record, problem, program)
+        read = read._replace(structure=program)
         shelf["compiled"] = read
         return read
 
