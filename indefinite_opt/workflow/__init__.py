@@ -16,5 +16,12 @@ from indefinite_opt.workflow.path import Path, path_entries, solve_path
 from indefinite_opt.workflow.progress import LOGGER, shown
 from indefinite_opt.workflow.result import Result, kernel_values
 from indefinite_opt.workflow.solving import Options, solve, solve_qp
-from indefinite_opt.workflow.tables import WIDTH, aligned, html_cells, html_table
+from indefinite_opt.workflow.tables import (
+    WIDTH,
+    aligned,
+    html_cells,
+    html_table,
+    latex_table,
+    markdown_table,
+)
 from indefinite_opt.workflow.versions import show_versions

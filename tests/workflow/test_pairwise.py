@@ -132,7 +132,7 @@ def test_tables(iris: iopt.KernelProblem) -> None:
     assert [line.partition("  ")[0] for line in lines[2:]] == [
         "setosa | versicolor", "setosa | virginica", "versicolor | virginica",
     ]  # fmt: skip
-    assert "<td>setosa | versicolor</td><td>50</td>" in result._repr_html_()
+    assert "<td>setosa | versicolor</td> <td>50</td>" in " ".join(result._repr_html_().split())
     long = iris.relabelled([f"{'<' * 70}{name}" for name in iris.labels])
     other = iopt.solve(long, "SVMDual")
     assert all(len(line) <= 80 for line in str(other).splitlines()[1:])

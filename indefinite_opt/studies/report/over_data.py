@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.figures import Score
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic import Claim, at_most
 from indefinite_opt.studies.metrics import METRICS
-from indefinite_opt.studies.report.latex import Cell, latex_table
-from indefinite_opt.studies.report.tables import markdown_table
 from indefinite_opt.studies.report.verdict import (
     CLOSE,
     LEVEL,
@@ -30,7 +28,10 @@ from indefinite_opt.studies.report.verdict import (
     near_chance_in_words,
     told_apart,
 )
-from indefinite_opt.workflow import aligned, html_table
+from indefinite_opt.workflow import aligned, html_table, latex_table, markdown_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RANK = "mean rank"
 
@@ -114,26 +115,27 @@ def _ranked(scores: Array) -> Array:
     return ranked
 
 
-def cells(scores: Scores) -> tuple[list[str], list[list[Cell]]]:
-    """The heads and rows of the table; the best of each data set, and the best rank, are bold.
+def cells(scores: Scores) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """The texts of the table, and which of them are the best of each data set or the best rank.
 
     Data sets stand in rows, and the mean ranks in the last one. Where there are more methods than
     that, or their names are long, these stand in rows, the best mean rank first.
     """
-    ranks = scores.ranks
-    told: list[Cell] = [(f"{rank:.2f}", bool(rank == ranks.min())) for rank in ranks]
-    table: list[list[Cell]] = [
-        [(scores.text(i, j), scores.is_best(i, j)) for j in range(len(scores.methods))]
-        for i in range(len(scores.data))
-    ]
-    if not methods_in_rows(scores):
-        named = zip([*scores.data, RANK], [*table, told], strict=True)
-        return ["data", *scores.methods], [[name, *row] for name, row in named]
-    order = [int(j) for j in np.argsort(ranks, kind="stable")]
-    rows: list[list[Cell]] = [
-        [scores.methods[j], *(row[j] for row in table), told[j]] for j in order
-    ]
-    return ["method", *scores.data, RANK], rows
+    import pandas as pd
+
+    ranks, columns = scores.ranks, range(len(scores.methods))
+    texts = [[scores.text(i, j) for j in columns] for i in range(len(scores.data))]
+    bold = [[scores.is_best(i, j) for j in columns] for i in range(len(scores.data))]
+    shown = np.array([*texts, [f"{rank:.2f}" for rank in ranks]], dtype=object)
+    best = np.array([*bold, ranks == ranks.min()], dtype=bool)
+    head, names, others = "data", [*scores.data, RANK], scores.methods
+    if methods_in_rows(scores):
+        order = np.argsort(ranks, kind="stable")
+        shown, best = shown[:, order].T, best[:, order].T
+        head, names, others = "method", [scores.methods[j] for j in order], names
+    table = pd.DataFrame(shown, columns=others)
+    table.insert(0, head, names, allow_duplicates=True)
+    return table, np.insert(best, 0, False, axis=1)
 
 
 def methods_in_rows(scores: Scores) -> bool:
@@ -142,53 +144,34 @@ def methods_in_rows(scores: Scores) -> bool:
     return len(scores.methods) > most or max(map(len, scores.methods)) > LONGEST_HEAD
 
 
-def _texts(scores: Scores, written: Callable[[str, bool], str]) -> list[dict[str, str]]:
-    """The rows of the table by their heads, each cell but the first as it is to be written."""
-    head, rows = cells(scores)
-    table = []
-    for first, *others in rows:
-        texts = [cell if isinstance(cell, str) else written(*cell) for cell in others]
-        table.append(dict(zip(head, [str(first), *texts], strict=True)))
-    return table
-
-
 def text(outcome: Any) -> str:
     """The table and the conclusions, at most 80 columns wide."""
     scores = Scores.of(outcome)
-    rows = _texts(scores, lambda cell, bold: f"{cell}{'*' if bold else ' '}")
-    return aligned(f"{scores.what}; * marks the best", rows, conclusions(outcome))
+    table, best = cells(scores)
+    return aligned(f"{scores.what}; * marks the best", table, conclusions(outcome), best)
 
 
 def html(outcome: Any) -> str:
     """The same in HTML, with the best in bold."""
     scores = Scores.of(outcome)
-    head, rows = cells(scores)
-    strong = {
-        (k, name)
-        for k, row in enumerate(rows)
-        for name, cell in zip(head, row, strict=True)
-        if not isinstance(cell, str) and cell[1]
-    }
-    table = _texts(scores, lambda cell, bold: cell)
-    return html_table(scores.what, table, conclusions(outcome), strong)
+    table, best = cells(scores)
+    return html_table(scores.what, table, conclusions(outcome), best)
 
 
 def to_markdown(outcome: Any) -> str:
     """The same in Markdown, with the best in bold."""
     scores = Scores.of(outcome)
-    rows = _texts(scores, lambda cell, bold: f"**{cell}**" if bold else cell)
+    table, best = cells(scores)
     told = [*conclusions(outcome), f"The table has {scores.what}; the best is bold."]
-    table = markdown_table(rows, list(rows[0])[1:])
-    return "\n".join([*table, *(line for each in told for line in ("", each)), ""])
+    return "\n\n".join([markdown_table(table, list(table)[1:], best), *told]) + "\n"
 
 
 def to_latex(outcome: Any, caption: str, label: str) -> str:
     """The table for a paper that loads booktabs, with the best of each data set in bold."""
     scores = Scores.of(outcome)
-    head, rows = cells(scores)
-    groups = [rows] if methods_in_rows(scores) else [rows[:-1], rows[-1:]]
-    columns = "l" + "r" * (len(head) - 1)
-    return latex_table(head, groups, columns, caption or scores.what, label)
+    table, best = cells(scores)
+    ruled = () if methods_in_rows(scores) else (len(table) - 1,)
+    return latex_table(table, list(table)[1:], caption or scores.what, label, best, ruled)
 
 
 def conclusions(outcome: Any) -> list[str]:

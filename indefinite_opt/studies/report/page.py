@@ -12,6 +12,9 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indefinite_opt.algebra import Variable, latex_expression, legend, mathml
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
@@ -28,7 +31,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.data import training_problem
 from indefinite_opt.studies.metrics import METRICS
 from indefinite_opt.studies.report import over_data, tables
-from indefinite_opt.studies.report.latex import Cell
 from indefinite_opt.studies.report.verdict import conclusions
 from indefinite_opt.workflow import html_cells
 
@@ -86,7 +88,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
 def study_to_html(outcome: Any, path: str | Path) -> Path:
     """Write a study over data sets as one HTML file, as `to_html` does of a comparison."""
     study, scores = outcome.study, over_data.Scores.of(outcome)
-    head, rows = over_data.cells(scores)
+    table, best = over_data.cells(scores)
     sizes = [_counted(study.sources, "data set"), _counted(study.grids, "method")]
     page = Template(_STUDY_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(", ".join(sizes)),
@@ -99,9 +101,9 @@ def study_to_html(outcome: Any, path: str | Path) -> Path:
         measured=escaped(_capital(scores.what)),
         heads="".join(
             f'<th scope="col"{" class=n" * (k > 0)}>{escaped(name)}</th>'
-            for k, name in enumerate(head)
+            for k, name in enumerate(table)
         ),
-        rows="\n".join(map(_study_row, rows)),
+        rows="\n".join(map(_study_row, table.to_numpy(), best)),
         figure=_ranks(outcome),
         methods=definitions(study.grids),
         data=html_cells([
@@ -120,15 +122,13 @@ def _counted(things: Collection[Any], noun: str) -> str:
     return f"{len(things)} {noun}{'s' * (len(things) != 1)}"
 
 
-def _study_row(row: list[Cell]) -> str:
+def _study_row(cells: NDArray[Any], best: NDArray[np.bool_]) -> str:
     """A row of the table of a study, with its best cells in bold."""
-    first, *others = row
-    texts = []
-    for cell in others:
-        text, bold = (cell, False) if isinstance(cell, str) else cell
-        told = f"<strong>{escaped(text)}</strong>" if bold else escaped(text)
-        texts.append(f'<td class="n">{told}</td>')
-    return f'<tr><th scope="row">{escaped(first)}</th>{"".join(texts)}</tr>'
+    first, *others = map(escaped, cells)
+    texts = ""
+    for text, bold in zip(others, best[1:], strict=True):
+        texts += f'<td class="n">{f"<strong>{text}</strong>" if bold else text}</td>'
+    return f'<tr><th scope="row">{first}</th>{texts}</tr>'
 
 
 def _ranks(outcome: Any) -> str:

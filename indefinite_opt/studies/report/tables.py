@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import at_most
-from indefinite_opt.studies.report.latex import Cell, latex_table
 from indefinite_opt.studies.report.verdict import conclusions
+from indefinite_opt.workflow import latex_table, markdown_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -136,29 +138,22 @@ def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> di
     }
 
 
-def markdown_table(rows: list[dict[str, str]], right: Sequence[str]) -> list[str]:
-    """The lines of a GitHub Markdown table, with some columns aligned to the right."""
-    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
-    shown = [[cell.replace("|", "\\|").replace("\n", " ") for cell in cells] for cells in lines]
-    shown.insert(1, ["---:" if head in right else "---" for head in rows[0]])
-    return [f"| {' | '.join(cells)} |" for cells in shown]
-
-
 def to_latex(comparison: ComparisonLike, caption: str, label: str, chosen: bool) -> str:
     """The summary as a LaTeX table for booktabs: scores, claims, and within what is proved."""
     problem, summary = comparison.problem, records_of(comparison.summary)
-    body: list[list[Cell]] = []
+    heads, rows = score_heads(problem), []
     for name, row in zip(row_labels(comparison), summary, strict=True):
-        first, *others = score_texts(row, problem, units=False).values()
-        claim = claim_text(row).replace("-", "–")  # a baseline has none
-        cells = [claim, proved_text(row), number_text(row["support"], ".4g")]
-        cells += [row["chosen"]] if chosen else []
-        body.append([name, (first, is_best(row, comparison)), *others, *cells])
-    scores = score_heads(problem)
-    head = ["method", *scores, "claim", "proved within", "SVs", *(["chosen"] if chosen else [])]
-    columns = "l" + "r" * len(scores) + "lrr" + "l" * chosen
+        scores = score_texts(row, problem, units=False).values()
+        cells = {
+            "method": name, **dict(zip(heads, scores, strict=True)),
+            "claim": claim_text(row).replace("-", "–"),  # a baseline has none
+            "proved within": proved_text(row), "SVs": number_text(row["support"], ".4g"),
+        }  # fmt: skip
+        rows.append(cells | ({"chosen": row["chosen"]} if chosen else {}))
+    best = np.zeros((len(rows), len(rows[0])), dtype=bool)
+    best[:, 1] = [is_best(row, comparison) for row in summary]
     told = caption or f"{problem.name}, n = {problem.n}: {comparison.settings['evaluation']}"
-    return latex_table(head, [body], columns, told, label)
+    return latex_table(rows, [*heads, "proved within", "SVs"], told, label, best)
 
 
 def is_best(row: Row, comparison: ComparisonLike) -> bool:
@@ -172,10 +167,9 @@ def is_best(row: Row, comparison: ComparisonLike) -> bool:
 
 def to_markdown(comparison: ComparisonLike) -> str:
     """The summary as a GitHub Markdown table, followed by failures and conclusions."""
-    table = markdown_table(table_cells(comparison), _right(comparison.problem))
-    paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
-    paragraphs += conclusions(comparison)
-    return "\n".join([*table, *(line for text in paragraphs for line in ("", text)), ""])
+    paragraphs = [markdown_table(table_cells(comparison), _right(comparison.problem))]
+    paragraphs += [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
+    return "\n\n".join([*paragraphs, *conclusions(comparison)]) + "\n"
 
 
 def _right(problem: KernelProblem) -> list[str]:
