@@ -205,8 +205,9 @@ def _describe(problem: KernelProblem, facts: dict[str, Any]) -> None:
     """Set what the file says about columns, rows and labels."""
     with _reading("table", facts):
         problem.table = None if facts["table"] is None else Encoding.from_dict(facts["table"])
+        names = problem.table.features if problem.table else ()
     if problem.table and problem.X is not None:
-        wanted, got = problem.X.shape[1], len(problem.table.features)
+        wanted, got = problem.X.shape[1], len(names)
         if wanted != got:
             raise DataError("table", f"one of {wanted} features, as X has", f"{got}")
     objects, meanings = facts["objects"], facts["meanings"]

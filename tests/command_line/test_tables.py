@@ -68,6 +68,25 @@ def test_medians_stand_in_for_empty_cells_also_of_new_rows(folder: Path) -> None
     assert "a value in every cell of the column 'width'" in complaint("predict", "m.npz", new)
 
 
+def test_features_stand_in_the_order_of_their_columns(folder: Path) -> None:
+    """Indicators of categories, one of two and all of three, stay between numbers."""
+    rows = "x,3,a,1.5,u\ny,4,b,2.5,u\nx,5,c,3.5,u\n" * 4
+    Path("t.csv").write_text("sex,age,town,size,one,label\n" + rows.replace("u\n", "u,1\n"))
+    data = iopt.datasets.read("t.csv", label="none")
+    names = ("sex=y", "age", "town=a", "town=b", "town=c", "size", "one=u")
+    assert data.feature_names == names
+    expected = [[0, 3, 1, 0, 0, 1.5, 1], [1, 4, 0, 1, 0, 2.5, 1], [0, 5, 0, 0, 1, 3.5, 1]]
+    assert data.X[:3].tolist() == expected
+    problem = iopt.KernelProblem.from_dataset(data, "gaussian(gamma=1)")
+    saved = iopt.solve(problem, "OneClassSVM").save("m.npz")
+    with np.load(saved, allow_pickle=False) as arrays:
+        assert {array.dtype.kind for array in arrays.values()} <= set("fiubU")
+    loaded = iopt.load(saved).problem.table
+    assert loaded.features == names
+    new = pd.DataFrame({"town": ["c"], "size": [7], "sex": ["y"], "one": ["u"], "age": ["08"]})
+    assert loaded.encode(new, "new").tolist() == [[1, 8, 0, 0, 1, 7, 1]]
+
+
 BAD_TABLES = {
     "": "comma-separated table",
     "x\n1\n2\n": "a single column",

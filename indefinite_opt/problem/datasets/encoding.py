@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from indefinite_opt.foundation import Array, checks
 
 if TYPE_CHECKING:
     import pandas as pd
+    from sklearn.compose import ColumnTransformer
 
 MISSING = ("drop", "impute", "refuse")
 """What may be done about rows with empty cells."""
@@ -38,34 +41,31 @@ class Column:
     fill: float | str | None = None
     """What stands in for an empty cell: the median or the most frequent category."""
 
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features: one for each category, or for the second one of two."""
-        first = int(len(self.levels) == 2)
-        return tuple(f"{self.name}={level}" for level in self.levels[first:]) or (self.name,)
-
-    def encoded(self, cells: pd.Series[Any], source: str) -> Array:
-        """The features of the cells of a table, (n, k)."""
-        values, empty = cells.astype(object), cells.isna().to_numpy()
+    def cells(self, table: pd.DataFrame, source: str) -> NDArray[Any]:
+        """The cells of the column of a table, none empty: floats, or texts that are categories."""
+        if self.name not in table.columns:
+            expected = f"a column {self.name!r}, as in the training data"
+            raise DataError(source, expected, ", ".join(map(str, table.columns)))
+        cells = table[self.name].astype(object)
+        empty = cells.isna().to_numpy()
         if empty.any() and self.fill is None:
             raise DataError(
                 source, f"a value in every cell of the column {self.name!r}",
                 f"none in line {_line(empty)}", "Models trained with imputation fill it.",
             )  # fmt: skip
-        values[empty] = self.fill
+        cells[empty] = self.fill
         if not self.levels:
-            numbers = _numbers(values)
-            _refuse_texts(self.name, values, np.isnan(numbers), source)
-            return numbers[:, None]
-        texts = values.map(as_text).to_numpy()
-        equal = texts[:, None] == np.array(self.levels, dtype=object)
-        unknown = ~equal.any(axis=1)
+            numbers = _numbers(cells)
+            _refuse_texts(self.name, cells, np.isnan(numbers), source)
+            return numbers
+        texts = cells.map(as_text)
+        unknown = ~texts.isin(self.levels).to_numpy()
         if unknown.any():
             raise DataError(
                 source, f"{_listed(self.levels)} in the column {self.name!r}, as in training",
-                f"{texts[np.argmax(unknown)]!r} in line {_line(unknown)}",
+                f"{texts[unknown].iloc[0]!r} in line {_line(unknown)}",
             )  # fmt: skip
-        return equal[:, int(len(self.levels) == 2) :].astype(float)
+        return texts.to_numpy()
 
 
 @dataclass(frozen=True)
@@ -139,19 +139,41 @@ class Encoding:
             int(facts["filled"]), str(facts["label"]), tuple(map(str, facts["ignored"])),
         )  # fmt: skip
 
+    @cached_property
+    def transformer(self) -> ColumnTransformer:
+        """What makes features of cells: numbers stay, and a category becomes an indicator.
+
+        A column of two categories has an indicator of the second one only.
+        """
+        import pandas as pd
+        from sklearn.compose import ColumnTransformer
+        from sklearn.preprocessing import OneHotEncoder
+
+        steps: list[tuple[str, Any, list[str]]] = []
+        # Neighbours share a step, so that features stand in the order of their columns.
+        for categorical, neighbours in groupby(self.columns, lambda column: bool(column.levels)):
+            columns = list(neighbours)
+            indicators = OneHotEncoder(
+                categories=[one.levels for one in columns], drop="if_binary", sparse_output=False,
+                feature_name_combiner="{}={}".format,
+            )  # fmt: skip
+            step = indicators if categorical else "passthrough"
+            steps.append((str(len(steps)), step, [one.name for one in columns]))
+        first = {one.name: one.levels[0] if one.levels else 0.0 for one in self.columns}
+        transformer = ColumnTransformer(steps, verbose_feature_names_out="{feature_name}")
+        return transformer.fit(pd.DataFrame([first]))
+
     @property
     def features(self) -> tuple[str, ...]:
         """The names of all features."""
-        return tuple(name for column in self.columns for name in column.features)
+        return tuple(map(str, self.transformer.get_feature_names_out()))
 
     def encode(self, table: pd.DataFrame, source: str) -> Array:
         """The features of the rows of a table that has the same columns, in any order, (n, d)."""
-        for column in self.columns:
-            if column.name not in table.columns:
-                expected = f"a column {column.name!r}, as in the training data"
-                raise DataError(source, expected, ", ".join(map(str, table.columns)))
-        parts = [column.encoded(table[column.name], source) for column in self.columns]
-        return finite_features(np.hstack(parts), source)
+        import pandas as pd
+
+        cells = pd.DataFrame({one.name: one.cells(table, source) for one in self.columns})
+        return finite_features(np.ascontiguousarray(self.transformer.transform(cells)), source)
 
     def __str__(self) -> str:
         said = f"{self.rows} rows"
