@@ -71,7 +71,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
 
     _called = "classifiers of two classes"
     break_ties: bool = True
-    """Whether decision values choose between classes with equally many votes."""
+    """Whether decision values choose between classes with equally many votes; see `votes`."""
     _calibration: Any
     class_weight: Any
     probability: Any
@@ -228,18 +228,17 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Labels of new points, (m,); see `decision_function`."""
-        chosen = self._chosen(self._values(X))
-        return self.classes_[chosen]
-
-    def _chosen(self, values: Array) -> NDArray[np.intp]:
-        """The numbers of the classes that decision values of the pairs choose, (m,)."""
-        if self.classes_.size == 2:
-            return (values[:, 0] > 0.0).astype(np.intp)
-        return np.argmax(votes(values, self.classes_.size), axis=1)
+        counted = votes(self._values(X), self.classes_.size, self._breaks_ties)
+        return self.classes_[np.argmax(counted, axis=1)]
 
     def _values(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._machines.decisions(self._validated(X))
+
+    @property
+    def _breaks_ties(self) -> bool:
+        """Which of both rules `votes` has."""
+        return self.break_ties
 
     @available_if(_calibrated)
     def predict_proba(self, X: ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""Several classes by a classifier for each pair of them: one against one, as in LIBSVM."""
+"""The machines of estimators: one for each pair of classes, or a single one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.training_data import TrainingData, dense
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.modeling import Classifier
+from indefinite_opt.modeling import Classifier, PairwiseClassifier
 from indefinite_opt.problem import KernelProblem, RowGram
 from indefinite_opt.quadratic import Certificate, Declaration, DenseGram, Gram
 from indefinite_opt.workflow import Result
@@ -170,11 +170,8 @@ class Machines:
             # Coefficients that are zero up to the accuracy of a solver count here, too.
             used = np.flatnonzero(coef.any(axis=0))
             return data.rows(X, used) @ coef[:, used].T + self.offsets
-        rows, among = data.rows(X), None
-        if any(getattr(machine.fitted, "new_points", "") == "joint" for machine in self.members):
-            among = data.among(X)
-        places = [self.training.indices(machine.pair) for machine in self.members]
-        return np.column_stack([
-            machine.fitted.decision_function(rows[:, chosen], among)
-            for machine, chosen in zip(self.members, places, strict=True)
-        ])  # fmt: skip
+        fitted = tuple(machine.fitted for machine in self.members)
+        points = tuple(self.training.indices(machine.pair) for machine in self.members)
+        classifier = PairwiseClassifier(fitted, points, np.empty(0))
+        among = data.among(X) if classifier.new_points == "joint" else None
+        return classifier.pair_values(data.rows(X), among)

@@ -21,7 +21,7 @@ from indefinite_opt.estimators.support_vectors import (
 from indefinite_opt.estimators.training_data import Points, dense
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, votes
+from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import kernels
 from indefinite_opt.quadratic import DenseGram, Gram, Solver, second_order_steps
 from indefinite_opt.workflow import solve
@@ -150,12 +150,9 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         return super().predict(X)
 
-    def _chosen(self, values: Array) -> NDArray[np.intp]:
-        if self.break_ties and self.classes_.size > 2:
-            return super()._chosen(values)
-        # LIBSVM counts a value of 0 for the second class of a pair.
-        decided = np.where(values == 0.0, 1.0, values)
-        return np.argmax(votes(decided, self.classes_.size, break_ties=False), axis=1)
+    @property
+    def _breaks_ties(self) -> bool:
+        return super()._breaks_ties and self.classes_.size > 2
 
     def _method(self) -> SVMDual:
         return SVMDual(C=self.C)

@@ -31,10 +31,12 @@ from indefinite_opt.modeling.formulation import (
 )
 from indefinite_opt.modeling.pairwise import (
     Pair,
+    PairProblem,
     PairwiseClassifier,
     check_classes,
     name_pair,
     naming_pair,
+    of_each_pair,
     pair_problems,
     votes,
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,14 @@ from indefinite_opt.errors import BadArgument, IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelProblem
 
+T = TypeVar("T")
+
 Pair = tuple[Any, Any]
 """The labels of two classes; the second one is positive."""
+
+
+LARGEST = 1e300
+"""What infinite sums of decision values count as, of which quotients are known."""
 
 
 class PairProblem(NamedTuple):
@@ -66,6 +72,17 @@ def check_classes(problem: KernelProblem) -> None:
         )  # fmt: skip
 
 
+def pair_points(problem: KernelProblem) -> dict[Pair, NDArray[np.intp]]:
+    """The points of each pair of classes, ascending, in the order of all pairs."""
+    labels: Any = problem.labels
+    names = problem.classes.tolist()
+    of_class = [labels == each for each in problem.classes]
+    return {
+        (names[i], names[j]): np.flatnonzero(of_class[i] | of_class[j])
+        for i, j in itertools.combinations(range(len(names)), 2)
+    }
+
+
 def pair_problems(problem: KernelProblem) -> Iterator[PairProblem]:
     """The problem of each pair of classes, k(k - 1)/2 in all, each made when it is asked for.
 
@@ -84,14 +101,32 @@ def pair_problems(problem: KernelProblem) -> Iterator[PairProblem]:
     """
     check_classes(problem)
     labels: Any = problem.labels
-    names = problem.classes.tolist()
-    for i, j in itertools.combinations(range(len(names)), 2):
-        points = np.flatnonzero((labels == problem.classes[i]) | (labels == problem.classes[j]))
+    for pair, points in pair_points(problem).items():
         part = KernelProblem.from_gram(
             problem.gram.part(points), labels[points], task="classification",
-            name=f"{problem.name}, {names[i]} against {names[j]}",
+            name=f"{problem.name}, {pair[0]} against {pair[1]}",
         )  # fmt: skip
-        yield PairProblem((names[i], names[j]), points, part)
+        yield PairProblem(pair, points, part)
+
+
+def of_each_pair(problem: KernelProblem, work: Callable[[PairProblem], T]) -> dict[Pair, T]:
+    """What a function finds for each pair of classes; its errors say which pair they are about.
+
+    Raises
+    ------
+    ProblemError
+        As `pair_problems`.
+
+    Examples
+    --------
+    >>> of_each_pair(KernelProblem(np.eye(9), list("aaabbbccc")), lambda each: each.problem.n)
+    {('a', 'b'): 6, ('a', 'c'): 6, ('b', 'c'): 6}
+    """
+    found = {}
+    for each in pair_problems(problem):
+        with naming_pair(each.pair):
+            found[each.pair] = work(each)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +156,13 @@ class PairwiseClassifier:
     members: tuple[Any, ...]
     points: tuple[NDArray[np.intp], ...]
     classes: NDArray[Any]
+
+    @classmethod
+    def of(cls, problem: KernelProblem, members: Mapping[Pair, Any]) -> PairwiseClassifier:
+        """The classifiers of all pairs of the classes of a problem, in any order."""
+        points = pair_points(problem)
+        fitted = tuple(members[pair] for pair in points)
+        return cls(fitted, tuple(points.values()), problem.classes)
 
     def __repr__(self) -> str:
         return f"PairwiseClassifier({len(self.members)} pairs, classes={self.classes.tolist()})"
@@ -161,28 +203,49 @@ class PairwiseClassifier:
         return votes(self.pair_values(K_new, K_new_new), self.classes.size)
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """The class with the most votes, of several the first one, (m,), as `SVC` predicts it."""
+        """The class with the most votes, of several the first one, (m,); see `votes`."""
         counted = votes(self.pair_values(K_new, K_new_new), self.classes.size, break_ties=False)
         return self.classes[np.argmax(counted, axis=1)]
 
 
 def votes(values: Array, k: int, break_ties: bool = True) -> Array:
-    """Votes of one-against-one machines for k classes, (m, k).
+    """Votes of the pairs of k classes, (m, k); the class with the most is predicted.
 
-    The decision values of the pairs, (m, k(k - 1)/2), are positive for the second class. With
-    `break_ties`, classes with equally many votes differ by less than a vote according to the sums
-    of their decision values, as in scikit-learn.
+    The decision values of the pairs, (m, k(k - 1)/2), are positive for the second class: each pair
+    has one vote, for the class that its sign names. Every prediction of several classes is the
+    `np.argmax` of these votes, the first of several classes with equally many.
 
-    >>> votes(np.array([[-1.0, -2.0, 5.0]]), 3, break_ties=False)
-    array([[2., 0., 1.]])
+    Parameters
+    ----------
+    values : (m, k(k - 1)/2) ndarray
+        Of the pairs (0, 1), (0, 2), ..., (k - 2, k - 1).
+    k : int
+        At least 2.
+    break_ties : bool
+        With True the votes are those of `decision_function` in scikit-learn: a value of 0 is a
+        vote for the first class, and s/(3(|s| + 1)) is added, with the sum s of the values in
+        favour of a class. That is less than half a vote, and orders classes with equally many.
+        With False they are those of LIBSVM: whole numbers, where a value of 0 is a vote for the
+        second class.
+
+    Examples
+    --------
+    >>> votes(np.array([[-1.0, -2.0, 5.0], [-1.0, 0.0, 5.0]]), 3, break_ties=False)
+    array([[2., 0., 1.],
+           [1., 0., 2.]])
+    >>> votes(np.array([[-1.0, 2.0, -5.0]]), 3).argmax(axis=1)
+    array([1])
+    >>> votes(np.array([[0.0], [np.inf]]), 2).argmax(axis=1)
+    array([0, 1])
     """
     counted, confidence = np.zeros((2, len(values), k))
     for value, (i, j) in zip(values.T, itertools.combinations(range(k), 2), strict=True):
-        counted[:, i] += value <= 0.0
-        counted[:, j] += value > 0.0
+        second = value > 0.0 if break_ties else value >= 0.0
+        counted[:, i] += ~second
+        counted[:, j] += second
         confidence[:, i] -= value
         confidence[:, j] += value
     if not break_ties:
         return counted
-    # Monotonic, and always less than half a vote.
+    confidence = np.clip(confidence, -LARGEST, LARGEST)
     return counted + confidence / (3.0 * (np.abs(confidence) + 1.0))

@@ -21,7 +21,7 @@ from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines import LIBSVM
 from indefinite_opt.studies.baselines.baseline import Fitted
-from indefinite_opt.workflow import PairwiseResult, Result
+from indefinite_opt.workflow import PairwiseResult, Result, proof_of
 
 
 @dataclass(eq=False)
@@ -95,24 +95,12 @@ class Fit:
         """Which test points are classified correctly."""
         return np.asarray(self.prediction[0] == self.split.labels)
 
-    @property
-    def proved(self) -> tuple[str, str, float]:
-        """The claim of the certificate, the kind of its gap and the gap; a baseline has none."""
+    @cached_property
+    def proved(self) -> dict[str, Any]:
+        """What the certificate proves, as `proof_of` a result; of a baseline nothing."""
         if self.result is None:
-            return "-", "", math.nan
-        if isinstance(self.result, PairwiseResult):
-            return self.result.claim.name, self.result.gap_kind, self.result.gap
-        found = self.result.certificate
-        return found.claim.name, found.gap_kind, float(found.measure)
-
-    @property
-    def proved_within(self) -> float:
-        """The relative gap to a proved bound, the largest of all pairs; NaN for a baseline."""
-        if self.result is None:
-            return math.nan
-        if isinstance(self.result, PairwiseResult):
-            return self.result.proved_within
-        return float(self.result.certificate.proved_within)
+            return {"claim": "-", "gap_kind": "", "gap": math.nan, "proved_within": math.nan}
+        return proof_of(self.result)
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -246,14 +234,14 @@ _ALL = (
            lambda fit: float(fit.result.objective) if isinstance(fit.result, Result)
            else math.nan),
     Metric("claim", "what the certificate claims; the weakest of all pairs of classes",
-           lambda fit: fit.proved[0], missing="-"),
+           lambda fit: fit.proved["claim"], missing="-"),
     Metric("gap_kind", "the name of the gap of the certificate",
-           lambda fit: fit.proved[1], missing=""),
+           lambda fit: fit.proved["gap_kind"], missing=""),
     Metric("gap", "the gap of the certificate; the largest of all pairs of classes",
-           lambda fit: fit.proved[2], False),
+           lambda fit: fit.proved["gap"], False),
     Metric("proved_within", "the relative gap to a proved bound on the global optimum, inf "
            "without one; the largest of all pairs of classes",
-           lambda fit: fit.proved_within, False),
+           lambda fit: fit.proved["proved_within"], False),
     Metric("support", "number of support vectors, of any pair of classes",
            lambda fit: int(fit.fitted.support.size), False, missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),

@@ -11,7 +11,7 @@ from indefinite_opt.workflow.bounding import PairwiseBracket, bound
 from indefinite_opt.workflow.bracket import Bracket
 from indefinite_opt.workflow.fit import misfit, training_fit
 from indefinite_opt.workflow.loading import load
-from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, weakest_kind
+from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, proof_of, weakest_kind
 from indefinite_opt.workflow.path import Path, path_entries, solve_path
 from indefinite_opt.workflow.progress import LOGGER, shown
 from indefinite_opt.workflow.result import Result, kernel_values

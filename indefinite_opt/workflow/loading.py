@@ -101,15 +101,14 @@ def _pairwise_result(
         if number not in map(str, range(len(own))):
             raise DataError("entries", "those of a saved result", repr(name))
         own[int(number)][entry] = array
-    members, points = {}, []
-    for (pair, chosen, part), one, entries in zip(pair_problems(problem), found, own, strict=True):
+    members = {}
+    for (pair, _, part), one, entries in zip(pair_problems(problem), found, own, strict=True):
         try:
             members[pair] = _result_on(part, formulation, one, entries)
         except BadArgument as error:
             argument = f"{error.argument} of {pair[0]} against {pair[1]}"
             raise DataError(argument, error.expected, error.got) from None
-        points.append(chosen)
-    return PairwiseResult(problem, formulation, members, tuple(points), float(facts["seconds"]))
+    return PairwiseResult(problem, formulation, members, float(facts["seconds"]))
 
 
 def _result_on(

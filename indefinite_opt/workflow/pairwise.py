@@ -16,9 +16,9 @@ from indefinite_opt.foundation import Array, cached_property, clock
 from indefinite_opt.modeling import (
     Formulation,
     Pair,
+    PairProblem,
     PairwiseClassifier,
-    naming_pair,
-    pair_problems,
+    of_each_pair,
 )
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
@@ -71,7 +71,6 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
     problem: KernelProblem = field(repr=False)
     formulation: Formulation
     members: dict[Pair, T]
-    points: tuple[NDArray[np.intp], ...] = field(repr=False)
     seconds: float
 
     @classmethod
@@ -88,21 +87,22 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
         Ctrl-C ends all of it, unless `again` says that a callback ends each pair by itself.
         """
         began = clock()
-        members: dict[Pair, T] = {}
-        points: list[NDArray[np.intp]] = []
-        count = problem.classes.size * (problem.classes.size - 1) // 2
-        for pair, chosen, part in pair_problems(problem):
+        left = problem.classes.size * (problem.classes.size - 1) // 2
+
+        def one(pair: PairProblem) -> T:
+            nonlocal left
             limit = time_limit
             if limit is not None:
-                limit = max(limit - (clock() - began), 0.0) / (count - len(members))
+                limit = max(limit - (clock() - began), 0.0) / left
                 limit = max(limit, 1e-9)  # a pair whose time is over still has its first point
-            with naming_pair(pair):
-                found: Any = work(part, of_points(formulation, chosen, problem.n), limit)
+            left -= 1
+            found: Any = work(pair.problem, of_points(formulation, pair.points, problem.n), limit)
             if found.status is Status.INTERRUPTED and not again:
                 raise KeyboardInterrupt
-            members[pair] = found
-            points.append(chosen)
-        return cls(problem, formulation, members, tuple(points), clock() - began)
+            return found
+
+        members = of_each_pair(problem, one)
+        return cls(problem, formulation, members, clock() - began)
 
     def __getitem__(self, pair: Pair) -> T:
         return self.members[pair]
@@ -136,9 +136,10 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
 
     @property
     def _rows(self) -> list[dict[str, str]]:
+        members: dict[Pair, Any] = self.members
         return [
-            {"pair": f"{a} | {b}", "n": str(chosen.size), **self._columns(member)}
-            for ((a, b), member), chosen in zip(self.members.items(), self.points, strict=True)
+            {"pair": f"{a} | {b}", "n": str(member.problem.n), **self._columns(member)}
+            for (a, b), member in members.items()
         ]
 
     def __str__(self) -> str:
@@ -198,8 +199,8 @@ class PairwiseResult(Pairwise[Result]):
     @cached_property
     def classifier(self) -> PairwiseClassifier:
         """The classifiers of the pairs, which vote."""
-        members = tuple(result.classifier for result in self.members.values())
-        return PairwiseClassifier(members, self.points, self.problem.classes)
+        members = {pair: result.classifier for pair, result in self.members.items()}
+        return PairwiseClassifier.of(self.problem, members)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new points, (m,), by votes; X and errors are as in `Result.predict`."""
@@ -255,6 +256,21 @@ class PairwiseResult(Pairwise[Result]):
     @property
     def _summary(self) -> str:
         return f"{super()._summary}, claim {self.claim.name}"
+
+
+def proof_of(found: Result | PairwiseResult) -> dict[str, Any]:
+    """What is proved of a result: claim (its name), gap_kind, gap and proved_within.
+
+    Of several classes it is the weakest of each over all pairs.
+    """
+    if isinstance(found, PairwiseResult):
+        claim, kind, gap, within = found.claim, found.gap_kind, found.gap, found.proved_within
+    else:
+        known = found.certificate
+        claim, kind, gap, within = known.claim, known.gap_kind, known.measure, known.proved_within
+    return {
+        "claim": claim.name, "gap_kind": kind, "gap": float(gap), "proved_within": float(within)
+    }  # fmt: skip
 
 
 def refuse_start(start: Any) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import cached_property, finite_array, label_vector
-from indefinite_opt.modeling import Formulation, name_pair, pair_problems
+from indefinite_opt.modeling import Formulation, PairProblem, name_pair, of_each_pair
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, Session, Solver, at_most
 from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.fit import misfit, training_fit
-from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, of_points
+from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, of_points, proof_of
 from indefinite_opt.workflow.result import Result, kernel_values
 from indefinite_opt.workflow.solving import Options, solve_with
 from indefinite_opt.workflow.tables import aligned, html_table
@@ -135,29 +135,23 @@ def _path_of_pairs(
     problem: KernelProblem, formulations: Sequence[Any], solver: Any, options: Options
 ) -> list[Entry]:
     """The paths of all pairs of classes, each with an equal part of the time limit."""
-    pairs = list(pair_problems(problem))
     share = options.shared(problem)
-    paths: list[list[Any]] = [
-        list(
-            path_entries(
-                part, [of_points(each, points, problem.n) for each in formulations], solver, share
-            )
-        )
-        for _, points, part in pairs
-    ]
+
+    def path_of(pair: PairProblem) -> list[Any]:
+        own = [of_points(each, pair.points, problem.n) for each in formulations]
+        return list(path_entries(pair.problem, own, solver, share))
+
+    paths = of_each_pair(problem, path_of)
     entries: list[Entry] = []
-    for formulation, *found in zip(formulations, *paths, strict=True):
-        failed = next(
-            (k for k, one in enumerate(found) if isinstance(one, IndefiniteOptError)), None
-        )
-        if failed is not None:
-            name_pair(found[failed], pairs[failed].pair)
-            entries.append(found[failed])
+    for formulation, *found in zip(formulations, *paths.values(), strict=True):
+        members = dict(zip(paths, found, strict=True))
+        failed = [pair for pair, one in members.items() if isinstance(one, IndefiniteOptError)]
+        if failed:
+            name_pair(members[failed[0]], failed[0])
+            entries.append(members[failed[0]])
             continue
-        members = {each.pair: one for each, one in zip(pairs, found, strict=True)}
-        points = tuple(each.points for each in pairs)
         seconds = sum(one.seconds for one in found)
-        entries.append(PairwiseResult(problem, formulation, members, points, seconds))
+        entries.append(PairwiseResult(problem, formulation, members, seconds))
     return entries
 
 
@@ -326,16 +320,9 @@ def _measured(entry: Entry) -> dict[str, Any]:
     """The numbers of an entry by the names of their columns."""
     if isinstance(entry, IndefiniteOptError):
         return {"error": f"{type(entry).__name__}: {entry}"}
-    if isinstance(entry, PairwiseResult):
-        told: dict[str, Any] = {}
-        claim, kind, gap, within = entry.claim, entry.gap_kind, entry.gap, entry.proved_within
-    else:
-        told, proved = {"objective": entry.objective}, entry.certificate
-        claim, kind, gap = proved.claim, proved.gap_kind, float(proved.measure)
-        within = float(proved.proved_within)
+    told: dict[str, Any] = {"objective": entry.objective} if isinstance(entry, Result) else {}
     told |= {"support": int(entry.classifier.support.size), **dict([training_fit(entry)])}
-    told |= {"claim": claim.name, "gap_kind": kind, "gap": gap, "proved_within": within}
-    return told | {"seconds": entry.seconds, "error": ""}
+    return told | {**proof_of(entry), "seconds": entry.seconds, "error": ""}
 
 
 def _test_error(entry: Any, X: Any, y: Any) -> float:

@@ -50,6 +50,16 @@ def test_votes_of_many_classes_with_few_points() -> None:
     np.testing.assert_array_equal(chosen, ties.predict(K_new))
 
 
+def test_a_value_of_zero_is_a_vote_for_the_second_class_as_in_libsvm() -> None:
+    problem = iopt.KernelProblem(np.eye(9), list("aaabbbccc"))
+    result = iopt.solve(problem, "SVMDual(C=1)")
+    nowhere = np.zeros((1, 9))
+    assert not result.classifier.pair_values(nowhere).any()
+    svc = SVC(C=1, kernel="precomputed", decision_function_shape="ovo")
+    assert not svc.fit(problem.K, problem.labels).decision_function(nowhere).any()
+    assert result.predict(nowhere).tolist() == svc.predict(nowhere).tolist() == ["c"]
+
+
 @pytest.mark.parametrize("formulation", ["SVMDual(C=5)", "LPSVM"])
 def test_a_pair_is_the_problem_of_its_two_classes(formulation: str) -> None:
     X, y = load_wine(return_X_y=True)

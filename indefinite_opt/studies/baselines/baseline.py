@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import short
-from indefinite_opt.modeling import PairwiseClassifier, naming_pair, pair_problems
+from indefinite_opt.modeling import PairwiseClassifier, of_each_pair
 from indefinite_opt.problem import KernelProblem, check_problem
 
 
@@ -123,9 +123,5 @@ def trained(baseline: Baseline, problem: KernelProblem, seed: int = 0) -> Fitted
     several = baseline.task == "classification" and problem.classes.size > 2
     if not several or baseline.many_classes:
         return baseline.fit(problem, seed)
-    found = []
-    for pair, chosen, part in pair_problems(problem):
-        with naming_pair(pair):
-            found.append((baseline.fit(part, seed), chosen))
-    members, points = zip(*found, strict=True)
-    return PairwiseClassifier(members, points, problem.classes)
+    members = of_each_pair(problem, lambda each: baseline.fit(each.problem, seed))
+    return PairwiseClassifier.of(problem, members)
