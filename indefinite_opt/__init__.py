@@ -147,7 +147,7 @@ __all__ = [
 _LATER = {
     "estimators": "IndefiniteOneClassSVM IndefiniteSVC IndefiniteSVR KernelClassifier "
     "PseudoEuclideanEmbedding SpectrumTransformer",
-    "studies": "compare reference_library",
+    "studies": "compare",
     "studies.baselines": "KNN KNNDistance KNNRegression LIBSVM LSSVM RVM Baseline KernelRidge "
     "available_baselines",
 }
@@ -162,6 +162,8 @@ def __getattr__(name: str) -> Any:
         return version_of("indefinite_opt")
     if name in ("figures", "studies", "theory"):
         return importlib.import_module(f"indefinite_opt.{name}")
+    if name == "reference_library":
+        return importlib.import_module("indefinite_opt.studies.reference_library")
     for folder, names in _LATER.items():
         if name in names.split():
             return getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)

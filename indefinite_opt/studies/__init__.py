@@ -6,7 +6,7 @@ A `Computation` does the same for the calls of any function.
 `reference_library` holds problems with certified optima, against which solvers can be checked.
 """
 
-from indefinite_opt.studies import baselines, reference_library
+from indefinite_opt.studies import baselines
 from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.data import Data
@@ -41,5 +41,4 @@ __all__ = [
     "as_method",
     "baselines",
     "compare",
-    "reference_library",
 ]
