@@ -10,6 +10,8 @@ from indefinite_opt.figures.comparison import CLAIM_COLORS as CLAIM_COLORS
 from indefinite_opt.figures.comparison import comparison_figure
 from indefinite_opt.figures.comparison import records_of as records_of
 from indefinite_opt.figures.comparison import row_labels as row_labels
+from indefinite_opt.figures.comparison import with_solver as with_solver
+from indefinite_opt.figures.comparison import without_solver as without_solver
 from indefinite_opt.figures.described import show
 from indefinite_opt.figures.inputs import SCORES as SCORES
 from indefinite_opt.figures.inputs import BracketLike as BracketLike

@@ -7,15 +7,14 @@ Okabe and Ito can be told apart by colour-blind readers, and shapes repeat what 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from indefinite_opt.figures import style
-from indefinite_opt.figures.inputs import ComparisonLike, scores_of
+from indefinite_opt.figures.inputs import ComparisonLike
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 
@@ -38,7 +37,7 @@ _GAPS = ("duality gap", "global bracket")
 
 @style.styled
 def comparison_figure(comparison: ComparisonLike) -> Figure:
-    """Accuracy, R² or AUC, time and what was proved, one row per formulation and solver.
+    """Accuracy, R² or AUC, time and what was proved, one row per method.
 
     >>> import indefinite_opt as iopt
     >>> data = iopt.datasets.checkerboard(n=40, cells=2)
@@ -54,7 +53,7 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     widths = [1.5, 1.0, *(0.9 for _ in kinds)]
     labels = [
         textwrap.fill(label, 34)
-        + (f"\n{row['failed']} of {row['cells']} failed" if row["failed"] else "")
+        + (f"\n{row['failed']} of {row['divisions']} failed" if row["failed"] else "")
         for label, row in zip(row_labels(comparison), rows, strict=True)
     ]
     height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
@@ -80,6 +79,21 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     return figure
 
 
+def with_solver(title: str, solver: str) -> str:
+    """The name of a method that is run with several solvers, with one of them."""
+    return f"{title} · {solver}"
+
+
+def without_solver(row: Mapping[Any, Any]) -> str:
+    """The name of the method of a row, without that of its solver.
+
+    >>> without_solver({"method": "SVMDual · smo", "solver": "smo"})
+    'SVMDual'
+    """
+    name: str = row["method"]
+    return name.removesuffix(with_solver("", row["solver"]))
+
+
 def row_labels(comparison: ComparisonLike) -> list[str]:
     """Short unique names of the rows of the summary.
 
@@ -93,13 +107,11 @@ def row_labels(comparison: ComparisonLike) -> list[str]:
     ['SVMDual(C=1)', 'SVMDual(C=10)']
     """
     objects = {str(formulation): formulation for formulation in comparison.formulations}
-    rows = records_of(comparison.summary)
-    repeated = Counter(row["formulation"] for row in rows)
     labels = []
-    for row in rows:
-        name = row["formulation"]
+    for row in records_of(comparison.summary):
+        name = without_solver(row)
         label = _short_name(objects[name], objects.values()) if name in objects else name
-        labels.append(f"{label} · {row['solver']}" if repeated[name] > 1 else label)
+        labels.append(with_solver(label, row["solver"]) if name != row["method"] else label)
     return labels
 
 
@@ -115,15 +127,18 @@ def _short_name(formulation: Formulation, others: Any) -> str:
 
 
 def _score_panel(ax: Axes, comparison: ComparisonLike) -> None:
-    summary, score = comparison.summary, scores_of(comparison.problem)[0]
-    mean, spread = (score.unit * summary[c].to_numpy(float) for c in (score.name, "spread"))
+    summary, score = comparison.summary, comparison.scores[0]
+    mean, spread = (
+        score.unit * summary[name].to_numpy(float) for name in (score.name, f"{score.name}_sd")
+    )
     _fold_dots(ax, comparison, score.name, score.unit)
     ax.errorbar(
         mean, range(len(mean)), xerr=np.nan_to_num(spread), fmt="none", ecolor=style.BLUE,
         capsize=2.5, elinewidth=1.2, label="± standard deviation",
     )  # fmt: skip
     ax.plot(mean, range(len(mean)), "o", color=style.BLUE, markersize=5.0, label="mean")
-    drawn = (score.unit * comparison.frame[score.name]).dropna().tolist()
+    known = (row[score.name] for row in comparison.chosen_rows)
+    drawn = [score.unit * value for value in known if not np.isnan(value)]
     if score.name in ("accuracy", "auc"):
         start, name = _chance(comparison.problem)
         _reference_line(ax, start, name)
@@ -148,7 +163,7 @@ def _chance(problem: KernelProblem) -> tuple[float, str]:
 
 def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:
     seconds = comparison.summary["seconds"].to_numpy(float)
-    drawn = np.concatenate([seconds, comparison.frame["seconds"].to_numpy(float)])
+    drawn = np.concatenate([seconds, [row["seconds"] for row in comparison.chosen_rows]])
     style.logarithmic(ax, "x", drawn)
     _fold_dots(ax, comparison, "seconds", 1.0)
     ax.plot(seconds, range(len(seconds)), "o", color=style.BLUE, markersize=5.0, label="mean")
@@ -157,13 +172,11 @@ def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:
 
 def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -> None:
     """Draw one faint dot per fold, below the mean."""
-    keys = ["formulation", "solver"]
-    position = {tuple(row): i for i, row in enumerate(comparison.summary[keys].to_numpy())}
-    frame = comparison.frame.dropna(subset=[column])
-    heights = [position[tuple(row)] + 0.24 for row in frame[keys].to_numpy()]
+    position = {method: i for i, method in enumerate(comparison.summary["method"])}
+    rows = [row for row in comparison.chosen_rows if not np.isnan(row[column])]
     ax.plot(
-        unit * frame[column].to_numpy(float), heights, "o", color=style.GREY, alpha=0.45,
-        markersize=3.0, markeredgewidth=0.0, label="each fold",
+        [unit * row[column] for row in rows], [position[row["method"]] + 0.24 for row in rows],
+        "o", color=style.GREY, alpha=0.45, markersize=3.0, markeredgewidth=0.0, label="each fold",
     )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 """Many problems, formulations and solvers at once.
 
-`compare` cross-validates formulations and baselines side by side on one problem. A `Study` declares
-data sets, methods over a `Grid` of parameters, and a protocol; its cells are stored as they come.
+A `Study` declares data sets, methods over a `Grid` of parameters, and a protocol; its cells are
+stored as they come. `compare` is the study of one problem. Both return a `StudyOutcome`.
 A `Computation` does the same for the calls of any function.
-`reference_library` holds problems with certified optima, against which solvers can be checked.
+`reference_library`, problems with certified optima against which solvers can be checked, is no part
+of studies and is imported by itself.
 """
 
 from indefinite_opt.studies import baselines
-from indefinite_opt.studies.comparison import Comparison, compare
+from indefinite_opt.studies.comparison import compare
 from indefinite_opt.studies.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, as_method
@@ -26,7 +27,6 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 
 __all__ = [
     "METRICS",
-    "Comparison",
     "Computation",
     "ComputationOutcome",
     "Data",

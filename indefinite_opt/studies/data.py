@@ -229,6 +229,28 @@ def described_class(problem: KernelProblem) -> Any:
     return problem.classes[max(range(len(sizes)), key=lambda k: (sizes[k], k))]
 
 
+def facts_of(problem: KernelProblem) -> dict[str, str]:
+    """The points, labels and kernel of a problem, as texts for reports.
+
+    >>> facts_of(KernelProblem(np.eye(3), [1, 1, -1], name="unit"))["points"]
+    '3'
+    """
+    described = described_class(problem)
+    if problem.task == "regression":
+        labels = {"targets": problem.labels_in_words.removeprefix("targets ")}
+    else:
+        labels = {"classes": problem.labels_in_words} if problem.task == "classification" else {}
+    return {
+        "problem": problem.name,
+        "points": str(problem.n),
+        **({"table": str(problem.table)} if problem.table and problem.table.rows else {}),
+        "kernel": problem.origin,
+        "scaling": problem.scaling or "none",
+        **labels,
+        **({} if described is None else {"described class": problem.meaning(described)}),
+    }
+
+
 def training_problem(problem: KernelProblem) -> KernelProblem:
     """The problem itself, or for one class that of the points of the class that is described."""
     described = described_class(problem)

@@ -274,6 +274,12 @@ METRICS = {metric.name: metric for metric in _ALL}
 """
 
 
+COMPARED = (
+    "objective", "claim", "gap_kind", "gap", "proved_within", "support", "seconds", "status",
+)  # fmt: skip
+"""The metrics that `compare` has besides the scores of its task."""
+
+
 def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics, each one once, after a check that all are known."""
     chosen = tuple(names)

@@ -43,7 +43,7 @@ def bar(console: Console | None = None) -> Iterator[Progress]:
         task = shown.add_task("cells", total=None)
 
         def advance(done: int, total: int, row: Row) -> None:
-            words = [str(row[name]) for name in ("method", "formulation", "setting") if name in row]
+            words = [str(row[name]) for name in ("method", "setting") if name in row]
             if "data" in row:
                 words.append(f"on {row['data']}")
             shown.update(task, completed=done, total=total, description=escape(" ".join(words)))

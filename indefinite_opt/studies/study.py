@@ -14,7 +14,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures import Score
 from indefinite_opt.foundation import (
     cached_property,
     checks,
@@ -31,16 +32,18 @@ from indefinite_opt.foundation import (
     short,
     version_of,
 )
-from indefinite_opt.quadratic import Status
-from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of, own_code_of
-from indefinite_opt.studies.data import Data, Source
-from indefinite_opt.studies.methods import Grid, Method, as_grid
-from indefinite_opt.studies.metrics import METRICS, as_metrics
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Claim, Status
+from indefinite_opt.studies.cells import FAILURES, Cell, Plan, forget_problems, key_of, own_code_of
+from indefinite_opt.studies.data import Data, Source, facts_of, training_problem
+from indefinite_opt.studies.methods import Entry, Grid, Method, as_grid
+from indefinite_opt.studies.metrics import COMPARED, METRICS, as_metrics
 from indefinite_opt.studies.own_code import code_of
 from indefinite_opt.studies.progress import Progress, advancing, wants_bar
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
 from indefinite_opt.studies.store import Row, Store
-from indefinite_opt.workflow import LOGGER, shown
+from indefinite_opt.workflow import LOGGER, shown, solve, weakest_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,7 +317,10 @@ def _finished(cell: Any) -> tuple[str, list[Row]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyOutcome:
-    """The rows of a study; see `Study.run`. `print` it for the table data sets × methods.
+    """The rows of a study; see `Study.run`. `print` it for its table.
+
+    That is data sets × methods. A study of one data set with the metrics of `compare` shows for
+    each method all of them.
 
     Attributes
     ----------
@@ -333,31 +339,134 @@ class StudyOutcome:
     >>> outcome = study.run()
     >>> outcome.column("board", "3-NN", "accuracy")
     [0.85, 0.9]
+    >>> import indefinite_opt as iopt
+    >>> data = iopt.datasets.checkerboard(n=40, cells=2)
+    >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
+    >>> comparison = iopt.compare(problem, ["SVMDual", "KNN"], folds=2)
+    >>> comparison.frame.shape[0], sorted(comparison.summary["method"])
+    (4, ['KNN(k=5)', 'SVMDual'])
     """
 
     study: Study
     rows: list[Row]
 
-    def __str__(self) -> str:
-        from indefinite_opt.studies.report import over_data
+    @property
+    def _compares(self) -> bool:
+        """Whether it is the study of one data set with all metrics of `compare`."""
+        return len(self.study.sources) == 1 and {*COMPARED} <= {*self.study.plan.metrics}
 
-        return over_data.text(self)
+    @property
+    def _report(self) -> Any:
+        """What writes the tables and the conclusions."""
+        from indefinite_opt.studies.report import over_data, tables
+
+        return tables if self._compares else over_data
+
+    def __str__(self) -> str:
+        told: str = self._report.text(self)
+        return told
 
     def __repr__(self) -> str:
+        count = len(self.study.grids)
+        if self._compares:
+            best = self.summary["method"][0]
+            return f"StudyOutcome({self.problem.name!r}, {count} methods, best {best})"
         return (
-            f"StudyOutcome({len(self.study.sources)} data sets, {len(self.study.grids)} methods, "
+            f"StudyOutcome({len(self.study.sources)} data sets, {count} methods, "
             f"{len(self.rows)} rows)"
         )
 
     def _repr_html_(self) -> str:
-        from indefinite_opt.studies.report import over_data
+        told: str = self._report.html(self)
+        return told
 
-        return over_data.html(self)
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """What is needed to run the study again, beside several data sets and the methods."""
+        return {**(facts_of(self.problem) if self._compares else {}), **settings_of(self.study)}
 
     @property
-    def settings(self) -> dict[str, str]:
-        """What is needed to run the study again, beside its data and methods."""
-        return settings_of(self.study)
+    def scores(self) -> tuple[Score, ...]:
+        """The metrics that `compare` does not have for every task, that which chooses first."""
+        names = [name for name in self.study.plan.metrics if name not in COMPARED]
+        return tuple(METRICS[name].score for name in dict.fromkeys([self.study.select, *names]))
+
+    def _only(self, wanted: str) -> tuple[str, Data]:
+        """The name and the data of the only data set; `ParameterError` if there are several."""
+        if len(self.study.sources) > 1:
+            got = f"{len(self.study.sources)}"
+            raise ParameterError("study", f"one data set, as {wanted} is that of one", got)
+        return next(iter(self.study.sources.items()))
+
+    @property
+    def problem(self) -> KernelProblem:
+        """All data of the only data set, with its own kernel."""
+        return self._only("the problem")[1].problem
+
+    @property
+    def formulations(self) -> list[Formulation]:
+        """The methods that are formulations, with those parameters that have a single value."""
+        bases = {str(grid.base): grid.base for grid in self.study.grids.values()}
+        return [method for method in bases.values() if isinstance(method, Formulation)]
+
+    @property
+    def preferred(self) -> dict[str, Entry]:
+        """By method, the entry of its grid that was chosen most often, of the only data set."""
+        name, _ = self._only("the preferred entry")
+        return {label: self._usual(name, label)[0] for label in self.study.grids}
+
+    def _usual(self, data: str, label: str) -> tuple[Entry, Counter[int]]:
+        """The entry of a grid that was chosen most often, and how often each was."""
+        rows = self._chosen[data, label]
+        counts = Counter(row["entry"] for row in rows if not row["error"])
+        found = counts or Counter(row["entry"] for row in rows)
+        return self.study.grid(data, label).entries[found.most_common(1)[0][0]], counts
+
+    @property
+    def test_per_train(self) -> float:
+        """Test points per training point of the only data set, the mean over the divisions.
+
+        Tests of differences need it; NaN for a fixed test set.
+        """
+        _, data = self._only("the share of test points")
+        if data.test is not None:
+            return math.nan
+        divisions = self.study.plan.protocol.divisions(data.y)
+        return float(np.mean([each.test.size / each.train.size for each in divisions]))
+
+    @property
+    def chosen_by_shown_scores(self) -> bool:
+        """Whether parameters were chosen by the scores that are shown, not on training points."""
+        study = self.study
+        several = any(
+            len(study.grid(data, label).entries) > 1
+            for data in study.sources
+            for label in study.grids
+        )
+        return several and study.plan.protocol.inner is None
+
+    @property
+    def ends(self) -> list[tuple[str, str]]:
+        """Methods, each with an end of its grid that half of the divisions or more chose."""
+        found = ((row["method"], end) for row in self.table for end in row["ends"])
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def fitted(self) -> list[Any]:
+        """The formulations solved on all data, with the entries chosen most often.
+
+        Those of one class are solved on the points of the class that is described. Those that fail
+        are left out.
+        """
+        _, data = self._only("what is fitted")
+        entries = {str(entry): entry for entry in self.preferred.values()}
+        results = []
+        for entry in entries.values():
+            if isinstance(entry.method, Formulation):
+                with suppress(*FAILURES):
+                    problem = training_problem(data.with_kernel(entry.kernel))
+                    results.append(solve(problem, entry.method, tol=self.study.tol))
+        return results
 
     @property
     def ranks(self) -> dict[str, float]:
@@ -369,48 +478,55 @@ class StudyOutcome:
 
     @property
     def conclusions(self) -> list[str]:
-        """Which methods differ over the data sets beyond chance, and what was proved."""
-        from indefinite_opt.studies.report import over_data
+        """Which methods differ beyond chance, and what was proved.
 
-        return over_data.conclusions(self)
+        Of a comparison on one data set also how indefinite the kernel is.
+        """
+        told: list[str] = self._report.conclusions(self)
+        return told
 
     def to_markdown(self) -> str:
-        """Data sets × methods as a Markdown table, with mean ranks and conclusions."""
-        from indefinite_opt.studies.report import over_data
+        """The printed table in Markdown, with the conclusions."""
+        told: str = self._report.to_markdown(self)
+        return told
 
-        return over_data.to_markdown(self)
-
-    def to_latex(self, caption: str = "", label: str = "") -> str:
-        """Data sets × methods as a LaTeX table for a paper, the best in bold; needs booktabs.
+    def to_latex(self, caption: str = "", label: str = "", *, chosen: bool = False) -> str:
+        """The table in LaTeX for a paper, with the best scores in bold; needs booktabs.
 
         Parameters
         ----------
         caption : str
-            Plain text; by default what the numbers are.
+            Plain text; by default what the numbers are, or the data and the protocol.
         label : str
             What the paper refers to the table by; by default it has none.
+        chosen : bool
+            Whether the parameters that were chosen have a column, which data sets × methods have
+            not.
         """
-        from indefinite_opt.studies.report import over_data
-
-        return over_data.to_latex(self, caption, label)
+        told: str = self._report.to_latex(self, caption, label, chosen)
+        return told
 
     def to_html(self, path: str | Path) -> Path:
-        """Write a self-contained HTML report with the table, the ranks, methods and settings."""
-        from indefinite_opt.studies.report.page import study_to_html
+        """Write a self-contained HTML report with the table, figures, methods and settings."""
+        from indefinite_opt.studies.report import page
 
-        return study_to_html(self, path)
+        return page.to_html(self, path) if self._compares else page.study_to_html(self, path)
 
     def plot(self) -> Figure:
         """Draw the mean ranks with Nemenyi's critical difference; see `figures`.
 
+        Of a comparison on one data set the scores, times and gaps of its methods are drawn.
+
         Raises
         ------
         ParameterError
-            If there are fewer than two methods, or fewer than two data sets.
+            For mean ranks, if there are fewer than two methods, or fewer than two data sets.
         """
-        from indefinite_opt.figures import critical_difference_figure
+        from indefinite_opt.figures import comparison_figure, critical_difference_figure
         from indefinite_opt.studies.report.over_data import critical_difference, nemenyi_in_words
 
+        if self._compares:
+            return comparison_figure(self)
         count, ranks = len(self.study.sources), self.ranks
         if count < 2 or len(ranks) < 2:
             expected = "two methods and two data sets or more, as ranks are means over data sets"
@@ -464,27 +580,51 @@ class StudyOutcome:
 
     @cached_property
     def table(self) -> list[Row]:
-        """One row per data set and method: data, method, divisions, runs, failed, and the metrics.
+        """One row per data set and method.
 
-        The ends are those of its grid that half of the divisions or more chose.
-        Each metric `m` that is a number has its mean over runs in `m`, and in `m_sd` the standard
-        deviation over the runs; see `mean_and_spread`.
+        It has data, method, solver, divisions, runs, failed (divisions), chosen (the parameters
+        that were chosen, and how often), the ends of its grid that half of the divisions or more
+        chose, and the metrics. Each metric `m` that is a number has its mean over runs in `m`, and
+        in `m_sd` the standard deviation over the runs; see `mean_and_spread`. What is proved is
+        that of all divisions; see `proved_of_all`. For one class "nu" is the ν of the method, which
+        bounds what it rejects of the training points.
         """
         summary = []
         for (data, label), rows in self._chosen.items():
             good = [row for row in rows if not row["error"]]
+            grid, (usual, counts) = self.study.grid(data, label), self._usual(data, label)
+            varied = ((grid.varied(entry), count) for entry, count in counts.most_common())
             line: Row = {
-                "data": data, "method": label, "divisions": len(rows),
+                "data": data, "method": label, "solver": rows[0]["solver"], "divisions": len(rows),
                 "runs": len({row["run"] for row in rows}), "failed": len(rows) - len(good),
+                "chosen": ", ".join(f"{told} ({count})" for told, count in varied if told),
                 "ends": usual_ends(good),
             }  # fmt: skip
             chosen = ("selection", "selection_seconds") if self.study.plan.protocol.inner else ()
+            proved = proved_of_all(good, self.study.plan.metrics)
             for name in (*chosen, *self.study.plan.metrics):
-                if any(isinstance(row[name], str) for row in good):
+                if name in proved or any(isinstance(row[name], str) for row in good):
                     continue
                 line[name], line[f"{name}_sd"] = mean_and_spread(rows, name)
+            line |= proved
+            if grid.method.task == "one class":
+                line["nu"] = float(getattr(usual.method, "nu", math.nan))
             summary.append(line)
         return summary
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """The `table` for pandas: of each data set the best method first, what failed last."""
+        import pandas as pd
+
+        places, metric = list(self.study.sources), METRICS[self.study.select]
+
+        def place(row: Row) -> tuple[int, float]:
+            gain = metric.sign * row[metric.name]
+            return places.index(row["data"]), math.inf if math.isnan(gain) else -gain
+
+        ordered: list[Row] = sorted(self.table, key=place)
+        return pd.DataFrame(ordered)
 
 
 VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
@@ -510,6 +650,35 @@ def usual_ends(rows: list[Row]) -> list[str]:
     """The ends of a grid that half or more of the rows of a method chose."""
     counts = Counter(end for row in rows for end in row.get("ends", ()))
     return [end for end, count in counts.items() if 2 * count >= len(rows)]
+
+
+def proved_of_all(rows: list[Row], metrics: Sequence[str]) -> Row:
+    """What is proved of several divisions, of those metrics that are about proofs.
+
+    "claim" is the weakest claim, "gap_kind" the kind of gap that says least, "gap" the largest gap
+    of that kind, as different kinds cannot be compared, and "proved_within" the largest one, with
+    the number of divisions that have one in "proved". What no division has is "-", "" and NaN.
+
+    >>> rows = [{"claim": "GLOBAL", "gap": 1e-9}, {"claim": "LOCAL", "gap": 1e-7}]
+    >>> proved_of_all(rows, ["claim", "gap"])
+    {'claim': 'LOCAL', 'gap': 1e-07}
+    """
+    found: Row = {}
+    if "claim" in metrics:
+        claims = [Claim[row["claim"]] for row in rows if row["claim"] != "-"]
+        found["claim"] = min(claims).name if claims else "-"
+    if "gap_kind" in metrics:
+        found["gap_kind"] = weakest_kind(row["gap_kind"] for row in rows)
+        rows_of_kind = [row for row in rows if row["gap_kind"] == found["gap_kind"]]
+    else:
+        rows_of_kind = rows
+    if "gap" in metrics:
+        found["gap"] = max((row["gap"] for row in rows_of_kind), default=math.nan)
+    if "proved_within" in metrics:
+        bounds = [row["proved_within"] for row in rows if not math.isnan(row["proved_within"])]
+        found["proved_within"] = max(bounds, default=math.nan)
+        found["proved"] = sum(map(math.isfinite, bounds))
+    return found
 
 
 def run_means(rows: list[Row], name: str) -> list[float]:

@@ -267,5 +267,6 @@ def outcome_of(rows: Iterable[Row], protocol: Protocol) -> StudyOutcome:
     methods = tuple(name for name in protocol.methods if name in found)
     study = replace(protocol, methods=methods).study(dict.fromkeys(names, "words"), 0)
     for row in kept:
-        row |= {"data": row["pair"], "selection": np.nan, "selection_seconds": np.nan}
+        unknown = dict.fromkeys(("selection", "selection_seconds"), np.nan)
+        row |= {"data": row["pair"], "entry": 0, "solver": "", **unknown}  # which are not stored
     return StudyOutcome(study, kept)

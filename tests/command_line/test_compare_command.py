@@ -13,7 +13,7 @@ from typer.testing import Result
 import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run
 from indefinite_opt.command_line import terminal
-from indefinite_opt.studies import Comparison
+from indefinite_opt.studies import StudyOutcome
 
 TWO = ("--formulations", "SVMDual(C=1), SpectrumSVM(C=1, transform=clip)", "--folds", 2)
 
@@ -27,7 +27,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 @pytest.fixture
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report, whose pictures take a second, is left out."""
-    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
+    monkeypatch.setattr(StudyOutcome, "to_html", lambda comparison, path: path)
 
 
 def test_compare_prints_the_table_and_leaves_its_files(study: tuple[Path, Result]) -> None:
@@ -73,7 +73,7 @@ def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> No
     grid = {"C": [0.1, 10], "k": [1, 3]}
     expected = iopt.compare(problem, titles.split(", "), folds=3, seed=4, grid=grid)
     found = pd.read_csv(tmp_path / "cells.csv", keep_default_na=False)
-    columns = ["formulation", "fold", "accuracy", "chosen"]
+    columns = ["method", "fold", "accuracy", "chosen"]
     assert found[columns].values.tolist() == expected.frame[columns].values.tolist()
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert f"| SVMDual: {expected.summary['chosen'][0]} |" in table

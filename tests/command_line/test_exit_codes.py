@@ -13,7 +13,7 @@ import indefinite_opt as iopt
 from helpers.answers import everywhere
 from helpers.commands import INDEFINITE, run, strict
 from indefinite_opt.quadratic.solving.solution import Status
-from indefinite_opt.studies import Comparison
+from indefinite_opt.studies import StudyOutcome
 
 OUTSIDE, ORIGIN = 7.0, 0.0
 """Of weights between 0 and 1: the origin is feasible, and no more."""
@@ -90,7 +90,7 @@ def test_compare(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Cells are marked by their claims, and all of them are run."""
-    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
+    monkeypatch.setattr(StudyOutcome, "to_html", lambda comparison, path: path)
     everywhere(monkeypatch, value)
     outcome = run(
         "compare", folder / "points.npz", "--formulations", "SVMDual, ConvexHullDual", "--grid",
@@ -100,5 +100,5 @@ def test_compare(
     rows = pd.read_csv(tmp_path / "report" / "cells.csv", keep_default_na=False)
     # The hulls need weights with a sum of 2, which the origin does not have.
     claims = {"SVMDual": claim, "ConvexHullDual": "NONE"}
-    assert rows["claim"].tolist() == rows["formulation"].map(claims).tolist()
+    assert rows["claim"].tolist() == rows["method"].map(claims).tolist()
     assert set(rows["error"]) == {""}

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 import indefinite_opt as iopt
+from indefinite_opt.figures.inputs import ACCURACY
 from indefinite_opt.quadratic.solving.solution import Trace
 
 NAN = float("nan")
@@ -41,14 +42,18 @@ def hand_made(name: str = "six points") -> SimpleNamespace:
         (flip, "smo", 0.875, 0.0, 1.0, "STATIONARY", "KKT residual", 5e-7, 6.0, 0.02, 0, 2),
         (hull, "smo", NAN, NAN, NAN, "-", "", NAN, NAN, NAN, 2, 2),
     ]
-    start = ["formulation", "solver"]
+    start = ["method", "solver"]
     middle = ["objective", "claim", "gap_kind", "gap", "support", "seconds"]
     bounds = {"duality gap": 1.0, "KKT residual": np.inf, "": NAN}
     frame = pd.DataFrame(cells, columns=[*start, "fold", "accuracy", *middle, "status", "error"])
     frame["proved_within"] = frame["gap"] * frame["gap_kind"].map(bounds)
-    summary = pd.DataFrame(rows, columns=[*start, "accuracy", "spread", *middle, "failed", "cells"])
+    scores, counts = ["accuracy", "accuracy_sd"], ["failed", "divisions"]
+    summary = pd.DataFrame(rows, columns=[*start, *scores, *middle, *counts])
     summary["proved_within"] = summary["gap"] * summary["gap_kind"].map(bounds)
     summary["proved"] = [2, 0, 1, 0, 0]
+    for table in (frame, summary):  # the only method with several solvers
+        own = table["method"] == svm
+        table.loc[own, "method"] = svm + " · " + table.loc[own, "solver"]
     K = [[1.0, -1.0, 0.0, 0.0], [-1.0, 1.0, 0.0, 0.0], [0.0] * 4, [0.0, 0.0, 0.0, -3.0]]
     return SimpleNamespace(
         problem=iopt.KernelProblem(K, ["no", "yes", "yes", "yes"], name=name),
@@ -56,8 +61,10 @@ def hand_made(name: str = "six points") -> SimpleNamespace:
         settings={"evaluation": "2 folds", "seed": "7", "tol": "1e-06"}
         | {"kernel": "precomputed", "scaling": "none"},
         ends=[],
+        chosen_by_shown_scores=False,
         test_per_train=1.0,
-        frame=frame,
+        scores=(ACCURACY,),
+        chosen_rows=frame.to_dict("records"),
         summary=summary.assign(chosen=""),
     )
 

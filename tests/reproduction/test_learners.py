@@ -134,7 +134,7 @@ def test_iris_from_end_to_end(learner: Any) -> None:
     problem = ConfidenceProblem.from_learner(data.X, data.y, learner, name=data.name)
     titles = [*WEIGHTINGS, "LussDual", "LussDual(new_points=joint)"]
     comparison = iopt.compare(problem, titles, folds=2)
-    summary = comparison.summary.set_index("formulation")
+    summary = comparison.summary.set_index("method")
     accuracy = summary["accuracy"]
     joint = "LussDual(new_points=joint)"
     assert summary["failed"].drop(joint).eq(0).all()

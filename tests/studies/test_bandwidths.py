@@ -48,7 +48,8 @@ def test_the_best_bandwidth_is_chosen_inside_the_folds(name: str) -> None:
     comparison = iopt.compare(
         PROBLEMS[name], ["SVMDual(C=10)", "ESVM(C=10)"], folds=2, grid={"gamma": [1e-8, 1.0]}
     )
-    assert set(comparison.frame["chosen"]) == {"gamma=1"}
+    assert set(comparison.frame["chosen"]) == {"SVMDual(C=10), gamma=1", "ESVM(C=10), gamma=1"}
+    assert set(comparison.summary["chosen"]) == {"gamma=1 (2)"}
     assert len(comparison.fitted) == 2
     assert {result.problem.kernel.gamma for result in comparison.fitted} == {1.0}
 

@@ -15,11 +15,20 @@ import indefinite_opt as iopt
 from helpers.problems import positive_part, random_problem
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.foundation import TASKS
-from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study, cells
+from indefinite_opt.studies import (
+    METRICS,
+    Grid,
+    LeaveOneOut,
+    Nested,
+    RepeatedKFold,
+    Study,
+    StudyOutcome,
+    cells,
+)
 from indefinite_opt.studies.cells import _fits
-from indefinite_opt.studies.comparison import Comparison, columns_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import default_methods
+from indefinite_opt.studies.metrics import COMPARED
 
 Array = NDArray[Any]
 TITLES = ["SVMDual", "LPSVM", "UniformWeights"]
@@ -42,7 +51,7 @@ def problem() -> iopt.KernelProblem:
 
 
 def without_time(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.drop(columns="seconds")
+    return frame.drop(columns=["seconds", "cell_seconds"])
 
 
 # --------------------------------------------------------------------------------- rows and cells
@@ -51,11 +60,15 @@ def without_time(frame: pd.DataFrame) -> pd.DataFrame:
 def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
     comparison = iopt.compare(problem, TITLES, folds=4)
     frame = comparison.frame
-    assert tuple(frame.columns) == columns_of(problem)
+    assert list(frame.columns) == [
+        "data", "method", "entry", "chosen", "solver", "run", "fold", "selection",
+        "selection_seconds", "ends", "status", "accuracy", "objective", "claim", "gap_kind", "gap",
+        "proved_within", "support", "seconds", "error", "cell_seconds",
+    ]  # fmt: skip
     assert len(frame) == 3 * 4
-    assert not frame.duplicated(["formulation", "solver", "fold"]).any()
+    assert not frame.duplicated(["method", "fold"]).any()
     for title, solver in zip(TITLES, ("multistart", "default", "default"), strict=True):
-        rows = frame[frame["formulation"] == title]
+        rows = frame[frame["method"] == title]
         assert rows["fold"].tolist() == [0, 1, 2, 3]
         assert set(rows["solver"]) == {solver}
         assert set(rows["claim"]) == {"GLOBAL"}
@@ -64,12 +77,12 @@ def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
         assert rows["seconds"].gt(0).all()
         assert rows["error"].eq("").all()
     summary = comparison.summary
-    assert sorted(summary["formulation"]) == sorted(TITLES)
+    assert sorted(summary["method"]) == sorted(TITLES)
     assert summary["accuracy"].is_monotonic_decreasing
-    assert summary["cells"].tolist() == [4, 4, 4]
+    assert summary["divisions"].tolist() == [4, 4, 4]
     assert summary["failed"].tolist() == [0, 0, 0]
-    for title, mean in zip(summary["formulation"], summary["accuracy"], strict=True):
-        assert mean == frame[frame["formulation"] == title]["accuracy"].mean()
+    for title, mean in zip(summary["method"], summary["accuracy"], strict=True):
+        assert mean == frame[frame["method"] == title]["accuracy"].mean()
 
 
 def test_a_grid_is_chosen_by_inner_folds(problem: iopt.KernelProblem) -> None:
@@ -78,7 +91,7 @@ def test_a_grid_is_chosen_by_inner_folds(problem: iopt.KernelProblem) -> None:
     comparison = iopt.compare(problem, ["SVMDual", "LIBSVM", "KNN"], folds=2, grid=grid)
     nested = Nested(RepeatedKFold(2), RepeatedKFold(2))
     study = Study({"p": problem}, {"LIBSVM": Grid("LIBSVM", **grid)}, nested, ("accuracy",))
-    rows = comparison.frame[comparison.frame["formulation"] == "LIBSVM"]
+    rows = comparison.frame[comparison.frame["method"] == "LIBSVM"]
     assert rows["accuracy"].tolist() == study.run().column("p", "LIBSVM", "accuracy")
     assert comparison.settings["grid"] == (
         "C in 0.01, 1; kernel in gaussian(gamma=0.3), gaussian(gamma=9)"
@@ -101,25 +114,30 @@ def test_a_protocol_takes_the_place_of_folds(problem: iopt.KernelProblem) -> Non
     (row,) = comparison.summary.to_dict("records")
     means = frame.groupby("run")["accuracy"].mean()
     assert row["accuracy"] == pytest.approx(means.mean())
-    assert row["spread"] == pytest.approx(means.std(ddof=0))
+    assert row["accuracy_sd"] == pytest.approx(means.std(ddof=0))
     assert comparison.settings["evaluation"] == "2 × 3 stratified folds"
+    assert "chosen by the scores" not in str(comparison)
+    without_inner = iopt.compare(problem, [Grid("KNN", k=[1, 3])], protocol=RepeatedKFold(3))
+    assert without_inner.frame["entry"].tolist() == [0, 1] * 3
+    assert "Parameters were chosen by the scores that are shown" in str(without_inner)
     alone = iopt.compare(problem, ["KNN"], protocol=LeaveOneOut())
-    assert alone.summary["cells"].tolist() == [60]
+    assert alone.summary["divisions"].tolist() == [60]
 
 
 def test_solvers_times_formulations(problem: iopt.KernelProblem) -> None:
     """Each formulation is run with those of the solvers that fit it."""
     comparison = iopt.compare(problem, TITLES[:2], solvers=["osqp", "smo", "highs"], folds=2)
-    cells = list(comparison.summary[["formulation", "solver"]].itertuples(index=False, name=None))
+    cells = list(comparison.summary[["method", "solver"]].itertuples(index=False, name=None))
     assert cells == [
-        ("SVMDual", "osqp"), ("SVMDual", "smo"), ("SVMDual", "highs"),
+        ("SVMDual · osqp", "osqp"), ("SVMDual · smo", "smo"), ("SVMDual · highs", "highs"),
         ("LPSVM", "highs"),
     ]  # fmt: skip
-    objectives = comparison.frame.pivot_table("objective", "fold", ["formulation", "solver"])
+    objectives = comparison.frame.pivot_table("objective", "fold", "method")
     for solver in ("osqp", "highs"):
         np.testing.assert_allclose(
-            objectives["SVMDual", solver], objectives["SVMDual", "smo"], rtol=1e-6
+            objectives[f"SVMDual · {solver}"], objectives["SVMDual · smo"], rtol=1e-6
         )
+    assert "| SVMDual | osqp |" in comparison.to_markdown()
 
 
 def test_all_formulations_by_default() -> None:
@@ -131,6 +149,31 @@ def test_all_formulations_by_default() -> None:
     frame = iopt.compare(iopt.KernelProblem.from_data(*points(24), "gaussian"), folds=2).frame
     assert len(frame) == 2 * len(names)
     assert frame["error"].eq("").all()
+
+
+def test_a_comparison_is_the_study_of_its_problem(problem: iopt.KernelProblem) -> None:
+    """Data and methods that are declared as a study have the same rows, table and report."""
+    comparison = iopt.compare(problem, ["SVMDual", "KNN"], folds=2)
+    metrics = ["accuracy", *COMPARED]
+    methods = {"SVMDual": "SVMDual", "KNN(k=5)": "KNN"}
+    outcome = Study({problem.name: problem}, methods, RepeatedKFold(2), metrics).run()
+    times = ("seconds", "cell_seconds")
+    for one, other in zip(outcome.rows, comparison.rows, strict=True):
+        assert {k: v for k, v in one.items() if k not in times and v == v} == {
+            k: v for k, v in other.items() if k not in times and v == v
+        }
+    assert outcome.conclusions == comparison.conclusions
+    assert outcome.to_latex() == comparison.to_latex()
+    assert set(comparison.settings) == {*outcome.settings, "methods"}
+    few = Study({problem.name: problem}, methods, RepeatedKFold(2), ["accuracy"]).run()
+    assert str(few).startswith("accuracy (%): mean")
+    two = Study({"a": problem, "b": problem}, methods, RepeatedKFold(2), metrics).run()
+    assert str(two).startswith("accuracy (%): mean")
+    for name in ("problem", "preferred", "test_per_train", "fitted"):
+        with pytest.raises(ParameterError, match=r"study: expected one data set, .* got 2"):
+            getattr(two, name)
+    with pytest.raises(ParameterError, match="chosen: expected False"):
+        two.to_latex(chosen=True)
 
 
 # ------------------------------------------------------------------------------------- failures
@@ -146,7 +189,7 @@ def test_a_failing_cell_is_reported_and_stops_nothing() -> None:
     comparison = iopt.compare(problem, titles, folds=2)
     frame = comparison.frame
     assert len(frame) == 6
-    hull, hard, soft = (frame[frame["formulation"] == str(f)] for f in comparison.formulations)
+    hull, hard, soft = (frame[frame["method"] == str(f)] for f in comparison.formulations)
     assert hull["error"].str.startswith("InfeasibleProblem: mu: expected at least 0.").all()
     assert hard["error"].str.startswith("UnboundedProblem: without an upper bound").all()
     for rows in (hull, hard):
@@ -246,7 +289,7 @@ class Stop(Exception):
 
 def progress_of(seen: list[Any], stop_after: int | None = None) -> Any:
     def progress(done: int, total: int, row: dict[str, Any]) -> None:
-        seen.append((done, total, (row["formulation"], row["solver"], row["fold"])))
+        seen.append((done, total, (row["method"], row["solver"], row["fold"])))
         if done == stop_after:
             raise Stop
 
@@ -408,7 +451,7 @@ def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path
     np.testing.assert_allclose(
         found["objective"][quadratic], whole["objective"][whole["solver"] == "smo"], rtol=1e-6
     )
-    linear = found["formulation"] == "LPSVM"
+    linear = found["method"] == "LPSVM"
     assert found["error"][linear].str.startswith("ProblemError: problem: expected the whole").all()
     iopt.compare(lazy, TITLES, record=record, progress=progress_of(seen), **settings)
     assert len(seen) == 1
@@ -420,15 +463,20 @@ def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path
 # -------------------------------------------------------------------------------------- summary
 
 
-def hand_made(*rows: dict[str, Any]) -> iopt.studies.Comparison:
+def hand_made(*rows: dict[str, Any]) -> StudyOutcome:
+    """A study with all metrics, of these rows."""
     base = {
-        "formulation": "SVMDual", "solver": "smo", "fold": 0, "accuracy": 0.5,
+        "data": "two", "method": "SVMDual", "entry": 0, "ends": [],
+        "solver": "smo", "fold": 0, "accuracy": 0.5,
         "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
         "proved_within": 1e-9,
         "seconds": 0.1, "status": "solved", "error": "", "run": 0, "chosen": "",
     }  # fmt: skip
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    return iopt.studies.Comparison(problem, [iopt.SVMDual()], {}, [{**base, **row} for row in rows])
+    told = [{**base, **row} for row in rows]
+    methods = {str(row["method"]): "SVMDual" for row in told}
+    metrics = ["accuracy", *(name for name in METRICS if name in base)]
+    data = {"two": iopt.KernelProblem(np.eye(2), [1, -1])}
+    return StudyOutcome(Study(data, methods, metrics=metrics), told)
 
 
 def test_a_summary_takes_the_weakest_claim_and_the_worst_gap_and_never_mixes_kinds() -> None:
@@ -441,9 +489,9 @@ def test_a_summary_takes_the_weakest_claim_and_the_worst_gap_and_never_mixes_kin
     (row,) = comparison.summary.to_dict("records")
     assert (row["claim"], row["gap_kind"], row["gap"]) == ("FEASIBLE", "duality gap", 2e-3)
     assert row["accuracy"] == 0.75
-    assert row["spread"] == pytest.approx(np.sqrt(1 / 24))
+    assert row["accuracy_sd"] == pytest.approx(np.sqrt(1 / 24))
     assert (row["objective"], row["seconds"], row["support"]) == (2.0, 2.0, 3.0)
-    assert (row["failed"], row["cells"]) == (0, 3)
+    assert (row["failed"], row["divisions"]) == (0, 3)
     comparison = hand_made(
         {"gap": 0.5, "claim": "FEASIBLE"},
         {"gap": 2e-7, "gap_kind": "KKT residual", "claim": "STATIONARY"},
@@ -456,11 +504,11 @@ def test_a_summary_takes_the_weakest_claim_and_the_worst_gap_and_never_mixes_kin
 def test_summary_leaves_failures_out_of_the_means() -> None:
     nothing = dict.fromkeys(("accuracy", "objective", "gap", "seconds"), float("nan"))
     failed = {**nothing, "claim": "-", "gap_kind": "", "support": 0, "error": "SolverFailed: no"}
-    comparison = hand_made({"accuracy": 0.25}, failed, {"solver": "uno", **failed})
+    comparison = hand_made({"accuracy": 0.25}, failed, {"method": "other", **failed})
     first, second = comparison.summary.to_dict("records")
     assert (first["accuracy"], first["support"], first["claim"]) == (0.25, 3.0, "GLOBAL")
-    assert (first["failed"], first["cells"]) == (1, 2)
-    assert (second["failed"], second["cells"], second["claim"]) == (1, 1, "-")
+    assert (first["failed"], first["divisions"]) == (1, 2)
+    assert (second["failed"], second["divisions"], second["claim"]) == (1, 1, "-")
     assert np.isnan(second["accuracy"])
 
 
@@ -486,7 +534,7 @@ def test_what_is_listed_twice_is_run_once(problem: iopt.KernelProblem) -> None:
     comparison = iopt.compare(problem, formulations, solvers=["smo", "smo"], folds=2)
     assert comparison.formulations == [iopt.SVMDual()]
     assert comparison.frame["fold"].tolist() == [0, 1]
-    assert comparison.summary["cells"].tolist() == [2]
+    assert comparison.summary["divisions"].tolist() == [2]
 
 
 def test_the_kernel_of_a_function_has_the_same_name_in_every_run() -> None:
@@ -548,18 +596,13 @@ def test_linear_programs_have_the_solver_that_suits_their_size(n: int, solver: s
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_gap_of_folds_with_several_kinds_is_of_the_weakest(
-    problem: iopt.KernelProblem, order: tuple[int, int]
+    order: tuple[int, int],
 ) -> None:
     """A bracket, of a fold that is not convex, says less than the duality gaps of the others."""
-    other = {"formulation": "SVMDual", "solver": "multistart", "accuracy": 1.0, "error": "",
-             "claim": "GLOBAL", "proved_within": 0.0, "chosen": "", "objective": 1.0,
-             "support": 2, "seconds": 1.0, "run": 0}  # fmt: skip
     gaps = [("duality gap", 3e-9), ("global bracket", 2e-7)]
-    rows = [
-        other | {"fold": fold, "gap_kind": gaps[k][0], "gap": gaps[k][1]}
-        for fold, k in enumerate(order)
-    ]
-    found = Comparison(problem, [iopt.SVMDual()], {}, rows).summary
+    found = hand_made(
+        *({"fold": fold, "gap_kind": gaps[k][0], "gap": gaps[k][1]} for fold, k in enumerate(order))
+    ).summary
     assert found[["gap_kind", "gap"]].to_numpy().tolist() == [["global bracket", 2e-7]]
 
 

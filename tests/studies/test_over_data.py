@@ -213,7 +213,7 @@ def test_a_comparison_is_a_latex_table() -> None:
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert table.count(rule) == 1
     rows = comparison.summary.to_dict("records")
-    best, other = (f"{100 * r['accuracy']:.1f} $\\pm$ {100 * r['spread']:.1f}" for r in rows)
+    best, other = (f"{100 * r['accuracy']:.1f} $\\pm$ {100 * r['accuracy_sd']:.1f}" for r in rows)
     assert rf"\textbf{{{best}}}" in table
     assert rf"& {other} &" in table
     assert "GLOBAL" in table

@@ -69,7 +69,7 @@ def test_comparisons_and_computations_have_the_same_bar(
     iopt.compare(problem, ["KNN(k=1)"], folds=2)
     Computation(dict, {"[small]": {"n": 3}}).run()  # which is no markup
     told = capsys.readouterr().err
-    assert "KNN(k=1) · - on" in told
+    assert "KNN(k=1) on" in told
     assert "[small]" in told
     assert told.count("100%") == 2
     iopt.compare(problem, ["KNN(k=1)"], folds=2, progress=False)

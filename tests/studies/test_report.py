@@ -149,8 +149,7 @@ def test_errors_that_differ_in_more_than_numbers_are_listed_and_counted() -> Non
          "2 of 2 failed: mu: at least 0.25, got 1e-6"),
     ):  # fmt: skip
         comparison = hand_made()
-        comparison.frame = comparison.frame.loc[[8] * len(errors)].reset_index(drop=True)
-        comparison.frame["error"] = errors
+        comparison.chosen_rows = [{**comparison.chosen_rows[8], "error": told} for told in errors]
         assert failures_text(comparison, comparison.summary.loc[4]).endswith(end)
 
 
@@ -158,8 +157,8 @@ def test_errors_that_differ_in_more_than_numbers_are_listed_and_counted() -> Non
 def test_terminal_table_has_one_line_for_each_method(width: int) -> None:
     """Accuracies and claims are whole at every width; columns are left out as a whole."""
     comparison = hand_made()
-    comparison.summary.loc[0, "formulation"] = "PseudoEuclideanPrimal(C=10)"
-    comparison.summary.loc[1, "formulation"] = "Mine[red]"  # which is no markup
+    comparison.summary.loc[0, "method"] = "PseudoEuclideanPrimal(C=10)"
+    comparison.summary.loc[1, "method"] = "Mine[red]"  # which is no markup
     comparison.summary["chosen"] = ["C=1000, rho=10000 (3), C=10, rho=100 (2)", *[""] * 4]
     console = Console(width=width, record=True, file=io.StringIO(), color_system=None)
     console.print(report.terminal_table(comparison, width))
@@ -217,7 +216,7 @@ def test_every_claim_is_a_badge_with_a_meaning_and_every_fold_is_there(text: str
     assert explained == {claim.name for claim in iopt.Claim}
     # Eigenvalues 2, 0, 0 and -3.
     assert ["K", "1", "1", "2", "-3", "2", "60 %"] in rows(text)
-    assert sum(len(row) == 11 for row in rows(text)) == 1 + len(hand_made().frame)
+    assert sum(len(row) == 11 for row in rows(text)) == 1 + len(hand_made().chosen_rows)
     for key, value in hand_made().settings.items():
         assert f"<dt>{key}</dt><dd>{value}</dd>" in text
 
@@ -243,11 +242,10 @@ def test_each_problem_is_a_card_with_its_mathematics(text: str, page: Page) -> N
 def test_everything_is_escaped(tmp_path: Path) -> None:
     comparison = hand_made(name=EVIL)
     comparison.settings |= {EVIL: EVIL} | dict.fromkeys(("kernel", "evaluation", "seed"), EVIL)
-    for table in (comparison.frame, comparison.summary):
-        table["solver"] = EVIL
-    comparison.frame.loc[8, "error"] = EVIL
-    comparison.frame.loc[9, "error"] = "a long story, " * 9
-    comparison.summary = comparison.summary.drop(index=1)
+    comparison.summary["solver"] = EVIL
+    comparison.chosen_rows = [{**row, "solver": EVIL} for row in comparison.chosen_rows]
+    comparison.chosen_rows[8]["error"] = EVIL
+    comparison.chosen_rows[9]["error"] = "a long story, " * 9
     text = report.to_html(comparison, tmp_path / "evil.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.tags["script"] == text.count("<script") == 0

@@ -65,7 +65,7 @@ def test_accuracies_of_several_classes_are_those_of_svc(several: iopt.KernelProb
 def test_paths_of_several_classes_are_chosen_by_inner_folds(several: iopt.KernelProblem) -> None:
     grid = {"C": [1e-4, 1.0, 30.0]}
     comparison = iopt.compare(several, ["SVMDual", "LIBSVM", "LSSVM"], folds=2, grid=grid)
-    rows = {row["formulation"]: row for row in comparison.summary.to_dict("records")}
+    rows = {row["method"]: row for row in comparison.summary.to_dict("records")}
     assert rows["SVMDual"]["accuracy"] == pytest.approx(rows["LIBSVM"]["accuracy"], abs=0.03)
     assert "C=0.0001" not in rows["SVMDual"]["chosen"]
 
@@ -99,7 +99,7 @@ def test_all_methods_of_a_task_are_compared_and_shown(
     assert comparison.frame["error"].eq("").all()
     assert comparison.settings.items() >= settings.items()
     assert comparison.summary[metric].is_monotonic_decreasing
-    assert {title.partition("(")[0] for title in comparison.summary["formulation"]} == {
+    assert {title.partition("(")[0] for title in comparison.summary["method"]} == {
         type(each).__name__ for each in default_methods(problem.task)
     }
     header, rule, first = comparison.to_markdown().splitlines()[:3]
@@ -136,7 +136,7 @@ def test_scores_of_regression_are_those_of_scikit_learn(regression: iopt.KernelP
         assert row["mae"] == pytest.approx(mean_absolute_error(t[test], predicted), rel=1e-5)
     (line,) = comparison.summary.to_dict("records")
     assert line["r2"] == pytest.approx(comparison.frame["r2"].mean())
-    assert line["spread"] == pytest.approx(comparison.frame["r2"].std(ddof=0))
+    assert line["r2_sd"] == pytest.approx(comparison.frame["r2"].std(ddof=0))
 
 
 def test_parameters_of_regression_are_chosen_by_r2(regression: iopt.KernelProblem) -> None:
@@ -155,7 +155,7 @@ def test_parameters_of_regression_are_chosen_by_r2(regression: iopt.KernelProble
         inner = [(train[a], train[b]) for a, b in outer.split(t[train])]
         means = {C: np.mean([score(*parts, C) for parts in inner]) for C in grid["C"]}
         best = max(means, key=lambda C: means[C])
-        assert row["chosen"] == f"C={best:g}"
+        assert row["chosen"] == f"KernelRidge(C={best:g})"
         assert row["r2"] == pytest.approx(score(train, test, best), abs=1e-8)
 
 
@@ -236,7 +236,7 @@ def test_without_labels_only_rejections_are_known(outliers: iopt.KernelProblem) 
     assert comparison.settings["evaluation"] == "3 folds"
     assert comparison.conclusions[0].startswith("There are no labels")
     assert not any("best mean" in sentence for sentence in comparison.conclusions)
-    frame = comparison.frame[comparison.frame["formulation"] == "OneClassSVM(nu=0.1)"]
+    frame = comparison.frame[comparison.frame["method"] == "OneClassSVM(nu=0.1)"]
     folds = KFold(3, shuffle=True, random_state=0).split(problem.K)
     for rejected, (train, test) in zip(frame["rejected"], folds, strict=True):
         machine = OneClassSVM(kernel="precomputed", nu=0.1, tol=1e-8)
@@ -353,7 +353,7 @@ def test_regression_below_the_mean_is_said() -> None:
     targets = 0.02 * X[:, 0] + 0.01 * g.normal(size=60)
     problem = iopt.KernelProblem.from_data(X, targets, "sigmoid(a=0.5, r=-1)", task="regression")
     comparison = iopt.compare(problem, ["EpsilonSVR(C=1000)", "NuSVR"], folds=3)
-    means = comparison.frame.groupby("formulation")["r2"].mean()
+    means = comparison.frame.groupby("method")["r2"].mean()
     assert means["EpsilonSVR(C=1000)"] < 0.0 < means["NuSVR"]
     (said,) = (one for one in comparison.conclusions if "mean of the targets" in one)
     assert said.startswith("EpsilonSVR predicts worse than the mean of the targets does")

@@ -127,7 +127,7 @@ def test_comparisons_prove_the_fits_that_are_tested_only(monkeypatch: pytest.Mon
         problem, ["SVMDual", "KNN"], folds=2, grid={"C": [1.0, 2.0], "k": [1, 3]}, prove=HANGS
     )
     assert len(searches) == 2
-    svm = comparison.summary.set_index("formulation").loc["SVMDual"]
+    svm = comparison.summary.set_index("method").loc["SVMDual"]
     assert (svm["claim"], svm["proved"]) == ("GLOBAL", 2)
     assert svm["proved_within"] <= 1e-6
     assert "proved within" in comparison.to_markdown()

@@ -57,7 +57,7 @@ def test_notebooks_show_tables_with_the_numbers_of_print(things: dict[str, Any])
     assert f"{bracket.lower:.10g} to {bracket.upper:.10g}" in bracket._repr_html_()
     printed = str(things["comparison"])
     for row in things["comparison"].summary.to_dict("records"):
-        accuracy = f"{100 * row['accuracy']:.1f} ± {100 * row['spread']:.1f} %"
+        accuracy = f"{100 * row['accuracy']:.1f} ± {100 * row['accuracy_sd']:.1f} %"
         assert accuracy in printed
         assert accuracy in things["comparison"]._repr_html_()
     assert things["comparison"].conclusions[-1] in " ".join(printed.split())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import Score
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic import Claim, at_most
@@ -21,6 +22,7 @@ from indefinite_opt.studies.report.verdict import (
     CLOSE,
     LEVEL,
     below_mean_in_words,
+    choice_in_words,
     ends_in_words,
     holm,
     listed,
@@ -73,7 +75,8 @@ class Scores(NamedTuple):
         several = column("divisions") - failed > 1
         parts = "runs" if column("runs").max() > 1 else "divisions"
         spread = np.where(several, column(f"{metric.name}_sd"), math.nan)
-        around = f": mean ± standard deviation over the {parts}" if several.any() else ""
+        known = np.isfinite(spread).any()
+        around = f": mean ± standard deviation over the {parts}" if known else ""
         what = f"{metric.score.head}{around}; {study.plan.protocol}"
         return cls(metric.score, data, methods, column(metric.name), spread, failed, what)
 
@@ -166,8 +169,11 @@ def to_markdown(outcome: Any) -> str:
     return "\n\n".join([markdown_table(table, list(table)[1:], best), *told]) + "\n"
 
 
-def to_latex(outcome: Any, caption: str, label: str) -> str:
+def to_latex(outcome: Any, caption: str, label: str, chosen: bool = False) -> str:
     """The table for a paper that loads booktabs, with the best of each data set in bold."""
+    if chosen:
+        expected = "False where data sets are columns or rows, as each has parameters of its own"
+        raise ParameterError("chosen", expected, "True")
     scores = Scores.of(outcome)
     table, best = cells(scores)
     ruled = () if methods_in_rows(scores) else (len(table) - 1,)
@@ -179,7 +185,8 @@ def conclusions(outcome: Any) -> list[str]:
     scores = Scores.of(outcome)
     return [
         *_failures(outcome), *_differences(scores), *_near_chance(outcome, scores),
-        *_below_mean(scores), *_ends(outcome), *_proofs(outcome), *_choice(outcome),
+        *_below_mean(scores), *_ends(outcome), *_proofs(outcome),
+        *choice_in_words(outcome.chosen_by_shown_scores),
     ]  # fmt: skip
 
 
@@ -357,17 +364,3 @@ def _proofs(outcome: Any) -> list[str]:
             "optimum, relative to its size."
         )
     return [" ".join(told)] if told else []
-
-
-def _choice(outcome: Any) -> list[str]:
-    """A warning of scores by which parameters were chosen."""
-    study = outcome.study
-    several = any(
-        len(study.grid(data, label).entries) > 1 for data in study.sources for label in study.grids
-    )
-    if study.plan.protocol.inner is not None or not several:
-        return []
-    return [
-        "Parameters were chosen by the scores that are shown, which favours methods of many "
-        "parameters; `Nested` chooses them on training points."
-    ]

@@ -22,8 +22,8 @@ from indefinite_opt.figures import (
     comparison_figure,
     records_of,
     regions_figure,
-    scores_of,
     spectrum_figure,
+    without_solver,
 )
 from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling import Formulation, pair_problems
@@ -51,7 +51,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     command = settings.pop("command", "")
     rows, count = records_of(comparison.summary), len(comparison.formulations)
     problem = comparison.problem
-    score, titles = scores_of(problem)[0], tables.score_titles(problem)
+    score, titles = comparison.scores[0], tables.score_titles(comparison)
     measured = _capital(score.title)
     declared = training_problem(problem)
     if declared.classes.size > 2:
@@ -66,7 +66,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
             f"left out of training: {settings['evaluation']}, seed {settings['seed']}."
         ),
         facts=_facts(comparison),
-        measured=escaped(_measured(problem)),
+        measured=escaped(_measured(comparison)),
         score_heads="\n".join(
             f'<th scope="col" class="n">{escaped(_capital(title))}</th>' for title in titles
         ),
@@ -160,14 +160,14 @@ def _capital(title: str) -> str:
     return title[:1].upper() + title[1:] if title != "ν" else title
 
 
-def _measured(problem: KernelProblem) -> str:
+def _measured(comparison: ComparisonLike) -> str:
     """What the table shows of the test points."""
-    scores = scores_of(problem)
-    told = f"{_capital(scores[0].title)} on the points left out: mean ± standard deviation over "
+    score = comparison.scores[0]
+    told = f"{_capital(score.title)} on the points left out: mean ± standard deviation over "
     told += "the folds"
-    if scores[0].larger_is_better:
+    if score.larger_is_better:
         told += ", the highest mean in bold"
-    if problem.task == "one class":
+    if comparison.problem.task == "one class":
         return f"{told}. Rejected: the share of the class that is described, to compare with ν."
     return f"{told}."
 
@@ -215,7 +215,7 @@ def _named(formulation: str) -> str:
 
 def _result(comparison: ComparisonLike, row: tables.Row) -> str:
     kind, gap = tables.gap_text(row)
-    texts = [escaped(text) for text in tables.score_texts(row, comparison.problem).values()]
+    texts = [escaped(text) for text in tables.score_texts(row, comparison).values()]
     if tables.is_best(row, comparison):
         texts[0] = f"<strong>{texts[0]}</strong>"
     failed = tables.failures_text(comparison, row)
@@ -226,7 +226,7 @@ def _result(comparison: ComparisonLike, row: tables.Row) -> str:
     ]
     objective, support, seconds = (f'<td class="n">{text}</td>' for text in numbers)
     cells = [
-        f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
+        f'<th scope="row">{_named(without_solver(row))}{chosen}</th>',
         f"<td>{escaped(row['solver'])}</td>",
         *(f'<td class="n">{text}</td>' for text in texts),
         objective,
@@ -275,10 +275,10 @@ def _spectra(problem: KernelProblem) -> str:
 
 
 def _folds(comparison: ComparisonLike) -> str:
-    scores, rows = scores_of(comparison.problem), []
-    for row in records_of(comparison.frame):
-        cells = {"Formulation": row["formulation"], "Solver": row["solver"], "Fold": row["fold"]}
-        for each in scores:
+    rows = []
+    for row in comparison.chosen_rows:
+        cells = {"Formulation": without_solver(row), "Solver": row["solver"], "Fold": row["fold"]}
+        for each in comparison.scores:
             value = row[each.name]
             cells[_capital(each.head)] = "–" if math.isnan(value) else each.number(value)
         rows.append(cells | {

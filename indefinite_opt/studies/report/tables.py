@@ -1,20 +1,20 @@
-"""Comparisons as tables for the terminal and in Markdown, and the texts of their cells."""
+"""Comparisons on one data set as tables for the terminal and for pages, and their cells."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.figures import ComparisonLike, records_of, row_labels, without_solver
 from indefinite_opt.quadratic import at_most
 from indefinite_opt.studies.report.verdict import conclusions
-from indefinite_opt.workflow import latex_table, markdown_table
+from indefinite_opt.workflow import html_table, latex_table, markdown_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,38 +31,38 @@ def number_text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
-def score_texts(row: Row, problem: KernelProblem, units: bool = True) -> dict[str, str]:
+def score_texts(row: Row, comparison: ComparisonLike, units: bool = True) -> dict[str, str]:
     """The scores of a row by their titles; of one class also the ν of the method.
 
     The first one has its spread, such as 95.4 ± 1.2 %, unless there is a single cell.
     """
     texts: dict[str, str] = {}
-    for score in scores_of(problem):
-        several = not texts and row["cells"] - row["failed"] > 1
-        spread = row["spread"] if several else None
+    for score in comparison.scores:
+        several = not texts and row["divisions"] - row["failed"] > 1
+        spread = row[f"{score.name}_sd"] if several else None
         value, written = row[score.name], score.text if units else score.number
         texts[score.title] = "–" if math.isnan(value) else written(value, spread)
-    if problem.task == "one class":
+    if "nu" in row:
         texts["ν"] = number_text(row["nu"], ".4g")
     return texts
 
 
-def score_titles(problem: KernelProblem) -> list[str]:
+def score_titles(comparison: ComparisonLike) -> list[str]:
     """The keys of `score_texts`."""
-    return [score.title for score in scores_of(problem)] + _nu(problem)
+    return [score.title for score in comparison.scores] + _nu(comparison)
 
 
-def score_heads(problem: KernelProblem) -> list[str]:
+def score_heads(comparison: ComparisonLike) -> list[str]:
     """The same with the units of the numbers."""
-    return [score.head for score in scores_of(problem)] + _nu(problem)
+    return [score.head for score in comparison.scores] + _nu(comparison)
 
 
-def _nu(problem: KernelProblem) -> list[str]:
-    return ["ν"] if problem.task == "one class" else []
+def _nu(comparison: ComparisonLike) -> list[str]:
+    return ["ν"] if "nu" in comparison.summary else []
 
 
 def claim_text(row: Row) -> str:
-    return "FAILED" if row["failed"] == row["cells"] else str(row["claim"])
+    return "FAILED" if row["failed"] == row["divisions"] else str(row["claim"])
 
 
 def gap_text(row: Row) -> tuple[str, str]:
@@ -77,7 +77,7 @@ def within_text(share: float) -> str:
 
 def proved_text(row: Row) -> str:
     """Within which gap all cells are proved, or how many of them have a bound at all."""
-    known, cells = row["proved"], row["cells"] - row["failed"]
+    known, cells = row["proved"], row["divisions"] - row["failed"]
     return f"{known} of {cells}" if 0 < known < cells else within_text(row["proved_within"])
 
 
@@ -88,23 +88,22 @@ def failures_text(comparison: ComparisonLike, row: Row) -> str:
     """
     if not row["failed"]:
         return ""
-    frame = comparison.frame
-    mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
     errors: dict[str, str] = {}
-    for error in frame[mine]["error"]:
-        told = " ".join(error.split())
+    mine = [one for one in comparison.chosen_rows if one["method"] == row["method"]]
+    for one in mine:
+        told = " ".join(one["error"].split())
         if told:
             errors.setdefault(_NUMBER.sub("#", told), told)
     words = list(errors.values())[:MAX_ERRORS_SHOWN]
     if len(errors) > MAX_ERRORS_SHOWN:
         words.append(f"{len(errors) - MAX_ERRORS_SHOWN} other messages")
-    return f"{row['failed']} of {row['cells']} failed: {' | '.join(words)}"
+    return f"{row['failed']} of {row['divisions']} failed: {' | '.join(words)}"
 
 
 def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
-    """Formulation, solver and `failures_text` of each row with failed cells."""
+    """Method, solver and `failures_text` of each row with failed divisions."""
     rows = [row for row in records_of(comparison.summary) if row["failed"]]
-    return [(row["formulation"], row["solver"], failures_text(comparison, row)) for row in rows]
+    return [(without_solver(row), row["solver"], failures_text(comparison, row)) for row in rows]
 
 
 _COLUMNS = ("claim", "proved within", "seconds", "objective", "SVs", "chosen", "solver", "evidence")
@@ -118,17 +117,17 @@ def table_cells(comparison: ComparisonLike) -> list[dict[str, str]]:
     """The summary as texts, by the heads of its columns in each row."""
     rows = []
     for row in records_of(comparison.summary):
-        chosen = row["chosen"]
-        name = f"{row['formulation']}: {chosen}" if chosen else row["formulation"]
-        rows.append({"formulation": name, **_texts(row, comparison.problem, ".6g", ".3g")})
+        name, chosen = without_solver(row), row["chosen"]
+        told = f"{name}: {chosen}" if chosen else name
+        rows.append({"formulation": told, **_texts(row, comparison, ".6g", ".3g")})
     return rows
 
 
-def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> dict[str, str]:
+def _texts(row: Row, comparison: ComparisonLike, objective: str, seconds: str) -> dict[str, str]:
     """The cells of a row of the summary behind its name, with the forms of two numbers."""
     return {
         "solver": row["solver"],
-        **score_texts(row, problem),
+        **score_texts(row, comparison),
         "objective": number_text(row["objective"], objective),
         "claim": claim_text(row),
         "proved within": proved_text(row),
@@ -141,9 +140,9 @@ def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> di
 def to_latex(comparison: ComparisonLike, caption: str, label: str, chosen: bool) -> str:
     """The summary as a LaTeX table for booktabs: scores, claims, and within what is proved."""
     problem, summary = comparison.problem, records_of(comparison.summary)
-    heads, rows = score_heads(problem), []
+    heads, rows = score_heads(comparison), []
     for name, row in zip(row_labels(comparison), summary, strict=True):
-        scores = score_texts(row, problem, units=False).values()
+        scores = score_texts(row, comparison, units=False).values()
         cells = {
             "method": name, **dict(zip(heads, scores, strict=True)),
             "claim": claim_text(row).replace("-", "–"),  # a baseline has none
@@ -158,7 +157,7 @@ def to_latex(comparison: ComparisonLike, caption: str, label: str, chosen: bool)
 
 def is_best(row: Row, comparison: ComparisonLike) -> bool:
     """Whether no row has a better first score, as far as the printed digits tell."""
-    score = scores_of(comparison.problem)[0]
+    score = comparison.scores[0]
     known = [value for value in comparison.summary[score.name] if not math.isnan(value)]
     if not score.larger_is_better or math.isnan(row[score.name]):
         return False
@@ -167,14 +166,14 @@ def is_best(row: Row, comparison: ComparisonLike) -> bool:
 
 def to_markdown(comparison: ComparisonLike) -> str:
     """The summary as a GitHub Markdown table, followed by failures and conclusions."""
-    paragraphs = [markdown_table(table_cells(comparison), _right(comparison.problem))]
+    paragraphs = [markdown_table(table_cells(comparison), _right(comparison))]
     paragraphs += [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     return "\n\n".join([*paragraphs, *conclusions(comparison)]) + "\n"
 
 
-def _right(problem: KernelProblem) -> list[str]:
+def _right(comparison: ComparisonLike) -> list[str]:
     """The heads of the columns of numbers."""
-    return [*score_titles(problem), "objective", "proved within", "SVs", "seconds"]
+    return [*score_titles(comparison), "objective", "proved within", "SVs", "seconds"]
 
 
 def text_width() -> int:
@@ -183,7 +182,20 @@ def text_width() -> int:
     return int(said) if said.isdecimal() and int(said) >= 40 else 100
 
 
-def table_text(comparison: ComparisonLike) -> str:
+def text(comparison: ComparisonLike) -> str:
+    """The table of `terminal_table` as plain text, and the conclusions."""
+    told = (textwrap.fill(sentence, text_width()) for sentence in conclusions(comparison))
+    return "\n\n".join([_table_text(comparison), *told])
+
+
+def html(comparison: ComparisonLike) -> str:
+    """The summary and the conclusions in HTML."""
+    problem = comparison.problem
+    title = f"{problem.name} (n = {problem.n}), {comparison.settings['evaluation']}"
+    return html_table(title, table_cells(comparison), conclusions(comparison))
+
+
+def _table_text(comparison: ComparisonLike) -> str:
     """The table of `terminal_table` as plain text."""
     import io
 
@@ -205,9 +217,9 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     from rich import box
     from rich.table import Table
 
-    labels, titles = row_labels(comparison), score_titles(comparison.problem)
+    labels, titles = row_labels(comparison), score_titles(comparison)
     rows = [
-        _terminal_cells(label, row, comparison.problem)
+        _terminal_cells(label, row, comparison)
         for label, row in zip(labels, records_of(comparison.summary), strict=True)
     ]
     columns = ("method", *titles, *_COLUMNS)
@@ -231,17 +243,17 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
         caption=f"Not shown at this width: {told}." if told else None, caption_justify="left",
     )  # fmt: skip
     for name in shown:
-        justify: Any = "right" if name in _right(comparison.problem) else "left"
+        justify: Any = "right" if name in _right(comparison) else "left"
         table.add_column(name, justify=justify, no_wrap=name != "method", overflow="fold")
     for cells in rows:
         table.add_row(*(cells[name] for name in shown))
     return table
 
 
-def _terminal_cells(label: str, row: Row, problem: KernelProblem) -> dict[str, Any]:
+def _terminal_cells(label: str, row: Row, comparison: ComparisonLike) -> dict[str, Any]:
     from rich.text import Text
 
-    texts = _texts(row, problem, ".4g", ".2g")
+    texts = _texts(row, comparison, ".4g", ".2g")
     styles = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
     return {
         **texts,

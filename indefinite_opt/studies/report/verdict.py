@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
+from indefinite_opt.figures import ComparisonLike, records_of, row_labels
 from indefinite_opt.foundation import EPS, finite_array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import at_most
@@ -127,7 +127,7 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
     return [
         *_described(problem), *_ranking(comparison), *_near_chance(comparison),
         *_below_mean(comparison), *ends_in_words(comparison.ends), _proofs(comparison),
-        _negative_part(problem),
+        *choice_in_words(comparison.chosen_by_shown_scores), _negative_part(problem),
     ]  # fmt: skip
 
 
@@ -169,13 +169,12 @@ def _negative_part(problem: KernelProblem) -> str:
 def _ranking(comparison: ComparisonLike) -> list[str]:
     """The best method, those that are significantly worse, and those that are not."""
     rows, labels = records_of(comparison.summary), row_labels(comparison)
-    scores, means, score = {}, {}, scores_of(comparison.problem)[0]
+    scores, means, score = {}, {}, comparison.scores[0]
     if not score.larger_is_better:
         return []  # to reject less is not better by itself
-    frame = comparison.frame
     for row, label in zip(rows, labels, strict=True):
-        mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
-        scores[label] = [math.nan if math.isnan(a) else float(a) for a in frame[mine][score.name]]
+        mine = [one for one in comparison.chosen_rows if one["method"] == row["method"]]
+        scores[label] = [float(one[score.name]) for one in mine]
         means[label] = row[score.name]
     found = best_against_others(scores, comparison.test_per_train)
     if not found:
@@ -284,6 +283,16 @@ and LPSVM, and gamma=1 of SVMDual. A wider grid may have better values.'
     ]
 
 
+def choice_in_words(by_shown_scores: bool) -> list[str]:
+    """The warning of scores by which parameters were chosen, if they were."""
+    if not by_shown_scores:
+        return []
+    return [
+        "Parameters were chosen by the scores that are shown, which favours methods of many "
+        "parameters; `Nested` chooses them on training points."
+    ]
+
+
 def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:
     """The sentence on methods that are worse than the best one, and on those that may not be.
 
@@ -305,7 +314,7 @@ def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:
 def _proofs(comparison: ComparisonLike) -> str:
     """How many rows have each claim in every fold, and how many fits a bound that is close."""
     rows = [row for row in records_of(comparison.summary) if row["claim"] != "-"]
-    failed = sum(int(row["failed"] == row["cells"]) for row in records_of(comparison.summary))
+    failed = sum(int(row["failed"] == row["divisions"]) for row in records_of(comparison.summary))
     counts = Counter(row["claim"] for row in rows)
     known = counts.pop("GLOBAL", 0)
     sentence = f"{known} of {len(rows)} solved problems are proved global optima in every fold"
@@ -315,10 +324,10 @@ def _proofs(comparison: ComparisonLike) -> str:
     sentence += f"; {failed} failed." if failed else "."
     if not counts:
         return sentence
-    frame = comparison.frame[comparison.frame["claim"] != "-"]
-    close = int((frame["proved_within"] <= CLOSE).sum())
+    within = [row["proved_within"] for row in comparison.chosen_rows if row["claim"] != "-"]
+    close = sum(share <= CLOSE for share in within)
     return (
-        f"{sentence} {close} of {len(frame)} fits are proved to be within {at_most(CLOSE)} of the "
+        f"{sentence} {close} of {len(within)} fits are proved to be within {at_most(CLOSE)} of the "
         "global optimum, relative to its size."
     )
 
