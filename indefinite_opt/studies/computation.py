@@ -14,8 +14,8 @@ from indefinite_opt.studies.cells import FAILURES, error_text, key_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.own_code import code_of
 from indefinite_opt.studies.progress import Progress
+from indefinite_opt.studies.running import check_jobs, run_cells
 from indefinite_opt.studies.store import Row
-from indefinite_opt.studies.study import check_jobs, run_cells
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ import math
 import os
 import platform
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,27 +23,25 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import Score
-from indefinite_opt.foundation import (
-    cached_property,
-    checks,
-    clock,
-    connected,
-    one_thread,
-    short,
-    version_of,
-)
+from indefinite_opt.foundation import cached_property, checks, short, version_of
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Claim, Status
-from indefinite_opt.studies.cells import FAILURES, Cell, Plan, forget_problems, key_of, own_code_of
+from indefinite_opt.studies.cells import FAILURES, Cell, Plan, key_of, own_code_of
 from indefinite_opt.studies.data import Data, Source, facts_of, training_problem
 from indefinite_opt.studies.methods import Entry, Grid, Method, as_grid
 from indefinite_opt.studies.metrics import COMPARED, METRICS, as_metrics
+from indefinite_opt.studies.over_divisions import (
+    mean_and_spread,
+    proved_of_all,
+    run_means,
+    usual_ends,
+)
 from indefinite_opt.studies.own_code import code_of
-from indefinite_opt.studies.progress import Progress, advancing, wants_bar
+from indefinite_opt.studies.progress import Progress
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
-from indefinite_opt.studies.store import Row, Store
-from indefinite_opt.workflow import LOGGER, shown, solve, weakest_kind
+from indefinite_opt.studies.running import check_jobs, run_cells
+from indefinite_opt.studies.store import Row
+from indefinite_opt.workflow import solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,85 +232,6 @@ class Study:
             for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
-
-
-def check_jobs(n_jobs: int | None) -> None:
-    """Raise `ParameterError` unless joblib can run that many processes."""
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
-
-
-def run_cells(
-    cells: Sequence[Any],
-    store: str | Path | None,
-    n_jobs: int | None,
-    cluster: Any,
-    resume: bool,
-    progress: Progress | bool | None,
-) -> dict[str, list[Row]]:
-    """The rows of cells by key, as `Study.run` describes it.
-
-    The number of processes is one that `check_jobs` accepts. A cell is a `Cell`, or anything else
-    that has a `key` and a method `rows`.
-    """
-    kept = None if store is None else Store(store)
-    wanted = {cell.key: cell for cell in cells}
-    resumed = _resumed(kept, list(wanted), progress) if kept and resume else {}
-    rows: dict[str, list[Row]] = {}
-    with ExitStack() as stack:
-        advance = stack.enter_context(advancing(progress))
-
-        def add(found: Mapping[str, list[Row]]) -> None:
-            rows.update(found)
-            if found and advance:
-                advance(len(rows), len(wanted), list(found.values())[-1][-1])
-
-        add(resumed)
-        left = [cell for key, cell in wanted.items() if key not in rows]
-        for key, found in stack.enter_context(closing(_outcomes(left, n_jobs, cluster))):
-            # A search that was ended by Ctrl-C is run again next time.
-            interrupted = any(row.get("status") == str(Status.INTERRUPTED) for row in found)
-            if kept and not interrupted:
-                kept.add(key, found)
-            add({key: found})
-    return rows
-
-
-def _resumed(
-    kept: Store, wanted: Sequence[str], progress: Progress | bool | None
-) -> dict[str, list[Row]]:
-    """The rows of cells that a store has; how many they are is logged, and said beside a bar."""
-    found = {key: kept.outcomes[key] for key in wanted if key in kept.outcomes}
-    broken = "; 1 broken line was left out" if kept.broken else ""
-    if found or broken:
-        with shown(wants_bar(progress)):
-            LOGGER.info("%d of %d cells are in %s%s", len(found), len(wanted), kept.path, broken)
-    return found
-
-
-def _outcomes(
-    cells: Sequence[Any], n_jobs: int | None, cluster: Any
-) -> Generator[tuple[str, list[Row]], None, None]:
-    """The keys and rows of cells, in the order in which they are finished."""
-    from joblib import Parallel, delayed, parallel_config
-
-    with ExitStack() as stack:
-        stack.callback(forget_problems)
-        if cluster is not None and cells:
-            client = stack.enter_context(connected(cluster))
-            stack.enter_context(parallel_config("dask", client=client))
-            n_jobs = None  # as many as the cluster has threads
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from stack.enter_context(closing(parallel(delayed(_finished)(c) for c in cells)))
-
-
-def _finished(cell: Any) -> tuple[str, list[Row]]:
-    """The key of a cell and its rows, each with its part of the time, in equal parts."""
-    began = clock()
-    with one_thread():
-        rows = cell.rows()
-    spent = (clock() - began) / max(1, len(rows))
-    return cell.key, [{**row, "cell_seconds": spent} for row in rows]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -644,60 +563,3 @@ def settings_of(study: Study) -> dict[str, str]:
         f"{platform.python_version()}",
         "versions": ", ".join(f"{name} {version_of(name)}" for name in VERSIONED),
     }
-
-
-def usual_ends(rows: list[Row]) -> list[str]:
-    """The ends of a grid that half or more of the rows of a method chose."""
-    counts = Counter(end for row in rows for end in row.get("ends", ()))
-    return [end for end, count in counts.items() if 2 * count >= len(rows)]
-
-
-def proved_of_all(rows: list[Row], metrics: Sequence[str]) -> Row:
-    """What is proved of several divisions, of those metrics that are about proofs.
-
-    "claim" is the weakest claim, "gap_kind" the kind of gap that says least, "gap" the largest gap
-    of that kind, as different kinds cannot be compared, and "proved_within" the largest one, with
-    the number of divisions that have one in "proved". What no division has is "-", "" and NaN.
-
-    >>> rows = [{"claim": "GLOBAL", "gap": 1e-9}, {"claim": "LOCAL", "gap": 1e-7}]
-    >>> proved_of_all(rows, ["claim", "gap"])
-    {'claim': 'LOCAL', 'gap': 1e-07}
-    """
-    found: Row = {}
-    if "claim" in metrics:
-        claims = [Claim[row["claim"]] for row in rows if row["claim"] != "-"]
-        found["claim"] = min(claims).name if claims else "-"
-    if "gap_kind" in metrics:
-        found["gap_kind"] = weakest_kind(row["gap_kind"] for row in rows)
-        rows_of_kind = [row for row in rows if row["gap_kind"] == found["gap_kind"]]
-    else:
-        rows_of_kind = rows
-    if "gap" in metrics:
-        found["gap"] = max((row["gap"] for row in rows_of_kind), default=math.nan)
-    if "proved_within" in metrics:
-        bounds = [row["proved_within"] for row in rows if not math.isnan(row["proved_within"])]
-        found["proved_within"] = max(bounds, default=math.nan)
-        found["proved"] = sum(map(math.isfinite, bounds))
-    return found
-
-
-def run_means(rows: list[Row], name: str) -> list[float]:
-    """A metric of each run: the mean over its folds that did not fail."""
-    runs: dict[int, list[float]] = {}
-    for row in rows:
-        if not row["error"]:
-            runs.setdefault(row["run"], []).append(float(row[name]))
-    return [float(np.mean(values)) for values in runs.values()]
-
-
-def mean_and_spread(rows: list[Row], name: str) -> tuple[float, float]:
-    """The mean of a metric over runs, and its standard deviation; NaN if all cells failed.
-
-    The deviation is that of the population: of the runs, or of the folds of a single run.
-    """
-    means = run_means(rows, name)
-    parts = means if len(means) > 1 else [float(row[name]) for row in rows if not row["error"]]
-    if not means:
-        return math.nan, math.nan
-    with np.errstate(invalid="ignore"):  # of infinite gaps
-        return float(np.mean(means)), float(np.std(parts))
