@@ -1,4 +1,4 @@
-"""What the rows of several divisions say together: means, spreads, and what is proved of all."""
+"""What the rows of several divisions say together: means, spreads, and the weakest proof."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def usual_ends(rows: list[Row]) -> list[str]:
 
 
 def proved_of_all(rows: list[Row], metrics: Sequence[str]) -> Row:
-    """What is proved of several divisions, of those metrics that are about proofs.
+    """What is proved about all of several divisions, by those metrics that are about proofs.
 
     "claim" is the weakest claim, "gap_kind" the kind of gap that says least, "gap" the largest gap
     of that kind, as different kinds cannot be compared, and "proved_within" the largest one, with

@@ -399,7 +399,7 @@ class StudyOutcome:
     def conclusions(self) -> list[str]:
         """Which methods differ beyond chance, and what was proved.
 
-        Of a comparison on one data set also how indefinite the kernel is.
+        A comparison on one data set also says how indefinite the kernel is.
         """
         told: list[str] = self._report.conclusions(self)
         return told
@@ -434,7 +434,7 @@ class StudyOutcome:
     def plot(self) -> Figure:
         """Draw the mean ranks with Nemenyi's critical difference; see `figures`.
 
-        Of a comparison on one data set the scores, times and gaps of its methods are drawn.
+        A comparison on one data set is drawn with the scores, times and gaps of its methods.
 
         Raises
         ------

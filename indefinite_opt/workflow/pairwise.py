@@ -259,9 +259,9 @@ class PairwiseResult(Pairwise[Result]):
 
 
 def proof_of(found: Result | PairwiseResult) -> dict[str, Any]:
-    """What is proved of a result: claim (its name), gap_kind, gap and proved_within.
+    """What is proved about a result: claim (its name), gap_kind, gap and proved_within.
 
-    Of several classes it is the weakest of each over all pairs.
+    With more than two classes each is the weakest of all pairs.
     """
     if isinstance(found, PairwiseResult):
         claim, kind, gap, within = found.claim, found.gap_kind, found.gap, found.proved_within
