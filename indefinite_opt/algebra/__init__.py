@@ -17,7 +17,6 @@ from indefinite_opt.algebra.atoms import (
     Constant,
     Constraint,
     Expression,
-    Translation,
     Variable,
     abs,
     attributes_of,
@@ -56,6 +55,7 @@ from indefinite_opt.algebra.printing import latex_expression, legend, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
 from indefinite_opt.algebra.record import Record, settled
 from indefinite_opt.algebra.sizes import term_sizes
+from indefinite_opt.algebra.to_cvxpy import Translation
 
 __all__ = [
     "Constant",

@@ -544,7 +544,7 @@ def _product(left: Expression, right: Expression) -> Expression:
     return Atom("MulExpression", (left, right), left.shape[:-1] + right.shape[1:])
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "AddExpression": lambda _, *terms: functools.reduce(operator.add, terms),
     "NegExpression": lambda _, x: -x,
     "DivExpression": lambda _, x, y: x / y,
@@ -555,7 +555,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 """What is written in the same way for arrays and for objects of cvxpy."""
 
 _VALUES: dict[str, Callable[..., Any]] = {
-    **_OPERATIONS,
+    **OPERATIONS,
     "multiply": lambda _, x, y: x * y,
     "Promote": lambda to, x: np.broadcast_to(x, to.shape),
     "Sum": lambda _, x: float(np.sum(x)),
@@ -567,58 +567,6 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "maximum": lambda _, x, y: np.maximum(x, y),
     "logistic": lambda _, x: np.logaddexp(0.0, x),
 }
-
-
-class Translation:
-    """Expressions and constraints as objects of cvxpy; every variable is made once.
-
-    What is an object of cvxpy already is returned as it is.
-    """
-
-    def __init__(self) -> None:
-        self._made: dict[int, tuple[Any, Any]] = {}
-
-    def __call__(self, part: Any) -> Any:
-        if not isinstance(part, Expression | Constraint):
-            return part
-        if id(part) not in self._made:
-            # The part itself is kept, so that no other one gets its id.
-            self._made[id(part)] = part, self._translated(part)
-        return self._made[id(part)][1]
-
-    def _translated(self, part: Expression | Constraint) -> Any:
-        import cvxpy as cp
-
-        if isinstance(part, Variable):
-            return cp.Variable(part.shape, name=part.name(), PSD=part.attributes["PSD"])
-        if isinstance(part, Constant):
-            return cp.Constant(np.asarray(part.value), name=part._name)
-        args = [self(arg) for arg in part.args]
-        if isinstance(part, Constraint):
-            left, *right = args
-            if part.kind == "PSD":
-                return left >> 0
-            return left <= right[0] if part.kind == "Inequality" else left == right[0]
-        if part.kind in _OPERATIONS:
-            return _OPERATIONS[part.kind](part, *args)
-        make: dict[str, Callable[..., Any]] = {
-            "multiply": cp.multiply,
-            "Promote": lambda x: cp.promote(x, part.shape),
-            "Sum": cp.sum,
-            "QuadForm": lambda x, P: cp.quad_form(x, _symmetric(P)),
-            "quad_over_lin": lambda x, _: cp.sum_squares(x),
-            "Power": cp.square,
-            "abs": cp.abs,
-            "norm1": cp.norm1,
-            "maximum": lambda x, _: cp.pos(x),
-            "logistic": cp.logistic,
-        }
-        return make[part.kind](*args)
-
-
-def _symmetric(P: Any) -> Any:
-    """A matrix of cvxpy as `quad_form` takes it: its symmetric part, if it is not symmetric."""
-    return P if P.is_symmetric() else 0.5 * (P.value + P.value.T)
 
 
 def kind_of(part: Any) -> str:
@@ -655,8 +603,7 @@ def is_positive_part(expression: Any) -> bool:
 
 
 __all__ = [
-    "HELD_BY_ONE", "POWERS", "Atom", "Constant", "Constraint", "Expression", "Translation",
-    "Variable", "abs",
-    "attributes_of", "cast", "is_positive_part", "is_square", "kind_of", "logistic", "multiply",
-    "norm1", "place_of", "pos", "quad_form", "square", "sum", "sum_squares",
+    "HELD_BY_ONE", "OPERATIONS", "POWERS", "Atom", "Constant", "Constraint", "Expression",
+    "Variable", "abs", "attributes_of", "cast", "is_positive_part", "is_square", "kind_of",
+    "logistic", "multiply", "norm1", "place_of", "pos", "quad_form", "square", "sum", "sum_squares",
 ]  # fmt: skip

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.algebra import printing
-from indefinite_opt.algebra.atoms import Constant, Expression, Translation, cast, kind_of
+from indefinite_opt.algebra.atoms import Constant, Expression, cast, kind_of
 from indefinite_opt.algebra.notation import symbol_text
+from indefinite_opt.algebra.to_cvxpy import Translation
 from indefinite_opt.errors import ParameterError, ProblemError, shown
 from indefinite_opt.foundation import Array, real_array
 

@@ -1,0 +1,62 @@
+"""What is written with the atoms of this package, as objects of cvxpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.algebra.atoms import OPERATIONS, Constant, Constraint, Expression, Variable
+
+
+class Translation:
+    """Expressions and constraints as objects of cvxpy; every variable is made once.
+
+    What is an object of cvxpy already is returned as it is.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, part: Any) -> Any:
+        if not isinstance(part, Expression | Constraint):
+            return part
+        if id(part) not in self._made:
+            # The part itself is kept, so that no other one gets its id.
+            self._made[id(part)] = part, self._translated(part)
+        return self._made[id(part)][1]
+
+    def _translated(self, part: Expression | Constraint) -> Any:
+        import cvxpy as cp
+
+        if isinstance(part, Variable):
+            return cp.Variable(part.shape, name=part.name(), PSD=part.attributes["PSD"])
+        if isinstance(part, Constant):
+            return cp.Constant(np.asarray(part.value), name=part._name)
+        args = [self(arg) for arg in part.args]
+        if isinstance(part, Constraint):
+            left, *right = args
+            if part.kind == "PSD":
+                return left >> 0
+            return left <= right[0] if part.kind == "Inequality" else left == right[0]
+        if part.kind in OPERATIONS:
+            return OPERATIONS[part.kind](part, *args)
+        make: dict[str, Callable[..., Any]] = {
+            "multiply": cp.multiply,
+            "Promote": lambda x: cp.promote(x, part.shape),
+            "Sum": cp.sum,
+            "QuadForm": lambda x, P: cp.quad_form(x, _symmetric(P)),
+            "quad_over_lin": lambda x, _: cp.sum_squares(x),
+            "Power": cp.square,
+            "abs": cp.abs,
+            "norm1": cp.norm1,
+            "maximum": lambda x, _: cp.pos(x),
+            "logistic": cp.logistic,
+        }
+        return make[part.kind](*args)
+
+
+def _symmetric(P: Any) -> Any:
+    """A matrix of cvxpy as `quad_form` takes it: its symmetric part, if it is not symmetric."""
+    return P if P.is_symmetric() else 0.5 * (P.value + P.value.T)
