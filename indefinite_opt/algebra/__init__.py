@@ -13,7 +13,6 @@ Least squares
 """
 
 from indefinite_opt.algebra.atoms import (
-    HELD_BY_ONE,
     Constant,
     Constraint,
     Expression,
@@ -42,6 +41,7 @@ from indefinite_opt.algebra.canonical_form import (
     canonical,
     level,
 )
+from indefinite_opt.algebra.from_cvxpy import HELD_BY_ONE, converted
 from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import (
     ColumnFactor,

@@ -3,6 +3,7 @@
 A model is read in three ways: it is printed, compiled for direct solvers, and translated into cvxpy
 for the solvers behind it. `Expression` therefore keeps the name of cvxpy's class and the arguments,
 and decides nothing about curvature. A matrix may be an `Operator`, which nothing here forms.
+Expressions of cvxpy are converted by `from_cvxpy` when a model is made.
 
 >>> x = Variable(2, name="x")
 >>> x.value = np.array([3.0, -4.0])
@@ -16,7 +17,6 @@ import functools
 import itertools
 import math
 import operator
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +41,9 @@ class Expression:
     shape : tuple of int
         () for a number, (n,) for a vector, (m, n) for a matrix.
     key : object
-        The places of an index; None for other atoms.
+        The places of an index; None for other atoms of this package.
+    origin : object
+        What cvxpy has for it, if it was converted from there; else None.
 
     Examples
     --------
@@ -54,7 +56,7 @@ class Expression:
 
     __slots__ = ("_is_constant", "args", "key", "kind", "shape")
     _is_constant: bool
-    axis = None
+    origin: Any = None
 
     def __init__(
         self, kind: str, args: tuple[Expression, ...], shape: tuple[int, ...] = (), key: Any = None
@@ -65,6 +67,25 @@ class Expression:
             if not arg._is_constant:
                 self._is_constant = False
                 break
+
+    axis: Any = property(lambda self: None)
+    """The axis of a sum or a norm; None if it is one of all entries."""
+    keepdims: Any = property(lambda self: False)
+    """Whether a sum or a norm along an axis keeps that."""
+    is_linear: Any = property(lambda self: False)
+    """Whether an atom that only cvxpy has is linear in its arguments."""
+    is_copy: Any = property(lambda self: False)
+    """Whether an atom that only cvxpy has is the vector or the number that its argument is."""
+    growth: Any = property(lambda self: "")
+    """How an atom that only cvxpy has grows: faster than its arguments, alike, or "" for others."""
+    title: Any = property(lambda self: self.kind)
+    """The printed name of an atom that has no notation."""
+    details: Any = property(lambda self: [])
+    """What defines the atom beside its arguments, as texts and expressions, to be printed."""
+    place: Any = property(lambda self: f"[{_place(self.key)}]")
+    """The places of an index with brackets: [1:], [0, :]."""
+    content: Any = property(lambda self: self.key)
+    """What is recorded of a converted part beside its kind, its shape and its arguments."""
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
@@ -97,7 +118,7 @@ class Expression:
         if kind == "NegExpression":
             return f"-{inner[0]}"
         if kind == "index":
-            return inner[0] + place_of(self)
+            return inner[0] + str(self.place)
         if kind == "transpose":
             return f"{inner[0]}.T"
         return {"MulExpression": " @ ", "DivExpression": " / "}.get(kind, " * ").join(inner)
@@ -108,8 +129,10 @@ class Expression:
     def value(self) -> Any:
         """The number or array at the values of the variables."""
         values = [arg.value for arg in self.args]
-        if any(value is None for value in values):
-            return None
+        return None if any(value is None for value in values) else self.numeric(values)
+
+    def numeric(self, values: list[Any]) -> Any:
+        """The number or array at the values of the arguments."""
         found = _VALUES[self.kind](self, *values)
         return found if self.shape else float(found)
 
@@ -209,10 +232,6 @@ _OPERATORS: dict[Any, Callable[..., Any]] = {
 
 _COUNT = itertools.count()
 
-HELD_BY_ONE = threading.RLock()
-"""Whoever gives values to variables of cvxpy holds it until the expressions have been evaluated, as
-models that are solved in several threads may have variables in common."""
-
 
 class Atom(Expression):
     """An expression made of others.
@@ -231,6 +250,7 @@ class Variable(Expression):
     """
 
     __slots__ = ("_held", "_name", "attributes", "id")
+    attributes: dict[str, Any]
 
     def __init__(
         self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
@@ -250,6 +270,11 @@ class Variable(Expression):
     def domain(self) -> list[Constraint]:
         """What its attributes say, as constraints."""
         return [Constraint("PSD", self)] if self.attributes["PSD"] else []
+
+    @property
+    def unlisted(self) -> list[str]:
+        """The names of attributes that `domain` does not state."""
+        return []
 
     @property
     def value(self) -> Any:
@@ -323,7 +348,8 @@ def _numbers(called: str, value: Any) -> Any:
     elif hasattr(value, "is_convex"):
         hint = "Write a model either in the atoms of indefinite_opt.algebra or in those of cvxpy."
     if hint:
-        raise ProblemError(called, "numbers or expressions", f"{kind_of(value)} {value}", hint)
+        kind = getattr(value, "kind", type(value).__name__)
+        raise ProblemError(called, "numbers or expressions", f"{kind} {value}", hint)
     return real_array(called, value, "numbers or expressions", finite=False)
 
 
@@ -337,6 +363,9 @@ class Constraint:
     """
 
     __slots__ = ("args", "kind")
+    origin: Any = None
+    content: Any = ()
+    """As in `Expression`."""
 
     def __init__(self, kind: str, *args: Expression) -> None:
         self.kind, self.args = kind, args
@@ -379,14 +408,6 @@ _WRITTEN = {
 
 def _negative(matrix: Array) -> float:
     return max(-float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=0.0)), 0.0)
-
-
-def place_of(index: Any) -> str:
-    """The places of an index, of ours or of cvxpy's, with its brackets: [1:], [0, :]."""
-    if isinstance(index, Expression):
-        return f"[{_place(index.key)}]"
-    found: str = index.name()[len(index.args[0].name()) :]
-    return found
 
 
 def _place(key: Any) -> str:
@@ -569,11 +590,6 @@ _VALUES: dict[str, Callable[..., Any]] = {
 }
 
 
-def kind_of(part: Any) -> str:
-    """The name of cvxpy's class for an expression or a constraint, of ours or of cvxpy's."""
-    return part.kind if isinstance(part, Expression | Constraint) else type(part).__name__
-
-
 def attributes_of(variable: Any) -> list[str]:
     """The names of the attributes that a variable has, of ours or of cvxpy's.
 
@@ -584,26 +600,8 @@ def attributes_of(variable: Any) -> list[str]:
     return [name for name, size in sizes.items() if size]
 
 
-POWERS = ("Power", "PowerApprox", "power")
-"""Names of cvxpy's classes of powers."""
-
-
-def is_square(power: Any) -> bool:
-    """Whether a power, of ours or of cvxpy's, is a square."""
-    exponent = getattr(power, "p", 2.0)
-    return float(np.asarray(getattr(exponent, "value", exponent))) == 2.0
-
-
-def is_positive_part(expression: Any) -> bool:
-    """Whether an expression, of ours or of cvxpy's, is max(u, 0)."""
-    args = expression.args
-    if kind_of(expression) != "maximum" or len(args) != 2 or not args[1].is_constant():
-        return False
-    return not np.any(args[1].value)
-
-
 __all__ = [
-    "HELD_BY_ONE", "OPERATIONS", "POWERS", "Atom", "Constant", "Constraint", "Expression",
-    "Variable", "abs", "attributes_of", "cast", "is_positive_part", "is_square", "kind_of",
-    "logistic", "multiply", "norm1", "place_of", "pos", "quad_form", "square", "sum", "sum_squares",
+    "OPERATIONS", "Atom", "Constant", "Constraint", "Expression", "Variable", "abs",
+    "attributes_of", "cast", "logistic", "multiply", "norm1", "pos", "quad_form", "square", "sum",
+    "sum_squares",
 ]  # fmt: skip

@@ -1,9 +1,9 @@
 """The canonical form of a model: affine, quadratic and separable terms over rows and bounds.
 
-The reader takes a declared objective and constraints apart, whether they are written in the atoms
-of this package or in cvxpy's. Matrices stay operators: nothing n by n is formed. A linear atom of
-cvxpy that has no rule here is read by its derivative, a sparse matrix. Only sums and products of
-the data are computed, and quotients where one is written, so that integers stay exact.
+The reader takes a declared objective and constraints apart. Matrices stay operators: nothing n by n
+is formed. A linear atom that only cvxpy has is read by its derivative, a sparse matrix. Only sums
+and products of the data are computed, and quotients where one is written, so that integers stay
+exact.
 """
 
 from __future__ import annotations
@@ -14,15 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import (
-    HELD_BY_ONE,
-    POWERS,
-    Expression,
-    attributes_of,
-    is_positive_part,
-    is_square,
-    kind_of,
-)
+from indefinite_opt.algebra.atoms import attributes_of
+from indefinite_opt.algebra.from_cvxpy import CvxpyAtom, converted
 from indefinite_opt.algebra.operators import (
     ColumnFactor,
     DiagonalFactor,
@@ -282,7 +275,7 @@ def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonica
         raise NotCanonical(objective, "a finite objective")
     form = Canonical(sense, reader.variables, affine, reader.quadratics, reader.separables)
     for name, constraint in model.subject_to.items():
-        kind = kind_of(constraint)
+        kind = constraint.kind
         if kind not in ("Equality", "Inequality", "Zero", "NonPos", "NonNeg"):
             raise NotCanonical(f"{kind}: {constraint}", "affine equations and inequalities")
         norm = reader.norm(name, constraint)
@@ -305,7 +298,7 @@ def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonica
 
 def affine(expression: Any) -> Affine:
     """The canonical form of an affine expression."""
-    return _Reader({}).affine(expression)
+    return _Reader({}).affine(converted(expression))
 
 
 def _as_bound(name: str, u: Affine) -> VariableBound | None:
@@ -343,10 +336,7 @@ def _has_ends(u: Affine, bound: VariableBound | None) -> bool:
     return bool(np.all(outer > -np.inf))  # and no nan
 
 
-_LINEAR = {
-    "AddExpression", "NegExpression", "Promote", "broadcast_to", "Sum", "reshape", "index",
-    "special_index",
-}  # fmt: skip
+_LINEAR = {"AddExpression", "NegExpression", "Promote", "Sum", "index"}
 """Atoms that are affine if their arguments are."""
 
 _PRODUCTS = ("multiply", "MulExpression")
@@ -366,14 +356,13 @@ class _Reader:
 
     def operator(self, e: Any) -> Operator:
         """The operator of a constant matrix, or of a constant vector as a column."""
-        kind = kind_of(e)
+        kind = e.kind
         if kind == "Constant" and isinstance(e.value, Operator):
             return e.value
-        if kind in ("transpose", "psd_wrap", "NegExpression"):
-            inner = self.operator(e.args[0])
-            if kind == "transpose":
-                return inner.T
-            return -inner if kind == "NegExpression" else inner
+        if kind == "transpose":
+            return self.operator(e.args[0]).T
+        if kind == "NegExpression":
+            return -self.operator(e.args[0])
         if kind == "MulExpression" and e.ndim == 2:
             return self.operator(e.args[0]) @ self.operator(e.args[1])
         if kind == "AddExpression" and all(arg.shape == e.shape for arg in e.args):
@@ -400,7 +389,7 @@ class _Reader:
         """Σ_v A_v v + c."""
         if e.is_constant():
             return Affine(e.size, {}, _vector(e, may_be_infinite=True))
-        kind, args = kind_of(e), e.args
+        kind, args = e.kind, e.args
         if kind == "Variable":
             return Affine(e.size, {self._name(e): Operator.identity(e.size)})
         if kind == "AddExpression" and all(arg.shape == e.shape for arg in args):
@@ -410,13 +399,13 @@ class _Reader:
             return total
         if kind == "NegExpression":
             return self.affine(args[0]).scaled(-1.0)
-        if kind in ("Promote", "broadcast_to") and args[0].size == 1:
+        if kind == "Promote":
             return self.affine(args[0]).through(Operator.of(ColumnFactor(np.ones(e.size))))
         if kind == "Sum" and e.size == 1:
             return self.affine(args[0]).through(Operator.of(RowFactor(np.ones(args[0].size))))
-        if kind == "reshape" and e.ndim <= 1 and args[0].ndim <= 1:
+        if e.is_copy:
             return self.affine(args[0])
-        if kind in ("index", "special_index"):
+        if kind == "index":
             return self._indexed(e)
         if kind == "multiply" and _is_plain(e):
             return self._scaled(e)
@@ -427,8 +416,8 @@ class _Reader:
             return inner.through(_entry_by_entry(1.0 / divisor, inner.m))
         if kind == "MulExpression" and all(arg.is_constant() or arg.ndim < 2 for arg in args):
             return self._product(e)
-        if _is_of_cvxpy(e) and _is_affine(e):
-            linear, constant = _derivatives(e)
+        if isinstance(e, CvxpyAtom) and _is_affine(e):
+            linear, constant = _derivatives(e, e.derivatives)
             return Affine(e.size, {self._name(v): A for v, A in linear.items()}, constant)
         raise NotCanonical(e, "an affine expression")
 
@@ -440,7 +429,7 @@ class _Reader:
         u, *others = map(self.affine, sides)
         for other in others:
             u = u.plus(other.scaled(-1.0))
-        return u.scaled(-1.0) if kind_of(constraint) == "NonNeg" else u
+        return u.scaled(-1.0) if constraint.kind == "NonNeg" else u
 
     def _name(self, e: Any) -> str:
         """The name of a variable, which is remembered with its shape."""
@@ -466,8 +455,8 @@ class _Reader:
 
         inner = self.affine(e.args[0])
         every = np.arange(inner.m).reshape(e.args[0].shape, order="F")
-        # cvxpy has the same key and shape for x[::-1] and for x[:-1:-1], whose value is empty.
-        chosen = np.ravel(e.numeric([every]) if _is_of_cvxpy(e) else every[e.key], order="F")
+        chosen = np.ravel(every[e.key], order="F")
+        # cvxpy has the same shape for x[::-1] and for x[:-1:-1], whose value is empty.
         if chosen.size != e.size:
             raise NotCanonical(e, "an index whose shape is that of its value")
         ones, places = np.ones(chosen.size), np.arange(chosen.size)
@@ -478,7 +467,7 @@ class _Reader:
         a, b = e.args if e.args[0].is_constant() else reversed(e.args)
         if not a.is_constant():
             raise NotCanonical(e, "an affine expression")
-        inner, plain = self.affine(b), a.args[0] if kind_of(a) == "Promote" else a
+        inner, plain = self.affine(b), a.args[0] if a.kind == "Promote" else a
         if plain.size == 1:
             scaled = inner.scaled(_number(plain))
             return scaled if a.size <= inner.m else scaled.plus(Affine(a.size, {}))
@@ -496,10 +485,10 @@ class _Reader:
 
     def norm(self, name: str, constraint: Any) -> NormRow | None:
         """k‖u‖₁ ≤ k · end, if the constraint is one, on whichever side its terms are."""
-        if kind_of(constraint) != "Inequality":
+        if constraint.kind != "Inequality":
             return None
         left, right = constraint.args
-        if left.size != 1 or right.size != 1 or _is_affine(left - right):
+        if left.size != 1 or right.size != 1 or (_is_affine(left) and _is_affine(right)):
             return None
         before, self.separables, quadratics = self.separables, [], len(self.quadratics)
         try:
@@ -526,7 +515,7 @@ class _Reader:
             if np.ndim(weight) == 0:
                 return found.scaled(float(weight))
             return found.through(Operator.of(RowFactor(np.asarray(weight, dtype=float))))
-        kind, args = kind_of(e), e.args
+        kind, args = e.kind, e.args
         if kind == "AddExpression" and all(arg.shape == e.shape for arg in args):
             total = Affine(1, {})
             for arg in args:
@@ -539,7 +528,7 @@ class _Reader:
             if divisor.size > 1 and args[0].size == 1:
                 return self.objective(args[0], float(np.sum(weight / divisor)))
             return self.objective(args[0], weight / (divisor[0] if divisor.size == 1 else divisor))
-        if kind in ("Promote", "broadcast_to") and args[0].size == 1:
+        if kind == "Promote":
             return self.objective(args[0], float(np.sum(np.broadcast_to(weight, (e.size,)))))
         inner = kind == "MulExpression" and e.ndim == 0
         if (inner or (kind == "multiply" and _is_plain(e))) and _is_linear(e):
@@ -550,27 +539,24 @@ class _Reader:
             return self.objective(other, weight * multiple)
         if kind == "Sum" and e.size == 1:
             return self.objective(args[0], np.broadcast_to(weight, (args[0].size,)))
-        if _is_of_cvxpy(e) and _is_linear(e):
+        if isinstance(e, CvxpyAtom) and _is_linear(e):
             return self._pulled_back(e, np.broadcast_to(weight, (e.size,)))
         self._collect(e, level(weight))
         return Affine(1, {})
 
-    def _pulled_back(self, e: Any, weights: Array) -> Affine:
+    def _pulled_back(self, e: CvxpyAtom, weights: Array) -> Affine:
         """The same for an atom of cvxpy that is linear in its arguments, by their own weights."""
-        import cvxpy as cp
-
-        inner = [arg if arg.is_constant() else cp.Variable(arg.shape) for arg in e.args]
-        linear, constant = _derivatives(e.copy(inner))
+        parts, constant = _derivatives(e, e.derivatives_by_arguments)
         total = Affine(1, {}, np.array([weights @ constant]))
-        for arg, part in zip(e.args, inner, strict=True):
-            if part in linear:
-                passed = linear[part].T.times(weights)
+        for arg, A in zip(e.args, parts, strict=True):
+            if A is not None:
+                passed = A.T.times(weights)
                 total = total.plus(self.objective(arg, passed if arg.size > 1 else passed[0]))
         return total
 
     def _collect(self, e: Any, weight: Any) -> None:
         """Add the terms of weight · e, for a single atom e."""
-        kind, args = kind_of(e), e.args
+        kind, args = e.kind, e.args
         if kind == "QuadForm":
             form = self.operator(args[1])
             self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), form))
@@ -581,8 +567,8 @@ class _Reader:
             else:
                 weights = Operator.of(DiagonalFactor(_along(e, share)))
                 self.quadratics.append(QuadraticTerm(1.0, u, weights))
-        elif kind in POWERS and is_square(e):
-            if is_positive_part(args[0]):
+        elif kind == "Power":
+            if args[0].kind == "maximum":
                 u = self.affine(args[0].args[0])
                 self.separables.append(SeparableTerm("pos2", _spread(e, u, weight), u, str(e)))
             elif np.ndim(weight) == 0:
@@ -598,12 +584,10 @@ class _Reader:
             else:
                 W = Operator.of(MatrixFactor(_weighted_product(e, weight)))
                 self.quadratics.append(QuadraticTerm(1.0, u, W, v))
-        elif kind in ("norm1", "Pnorm", "abs", "logistic") or is_positive_part(e):
-            if kind == "Pnorm" and float(np.asarray(e.p)) != 1.0:
-                raise NotCanonical(e)
+        elif kind in ("norm1", "abs", "logistic", "maximum"):
             name = {"logistic": "logistic", "maximum": "pos"}.get(kind, "abs")
             u = self.affine(args[0])
-            if kind not in ("norm1", "Pnorm"):
+            if kind != "norm1":
                 weight = _spread(e, u, weight)
             elif np.ndim(weight):
                 weight = _along(e, weight)
@@ -635,7 +619,7 @@ def _weighted_product(e: Any, weight: Any) -> Any:
 
     u, v = e.args
     weights, sizes = np.broadcast_to(np.asarray(weight, dtype=float), (e.size,)), (u.size, v.size)
-    if kind_of(e) == "multiply":
+    if e.kind == "multiply":
         numbers = (np.arange(arg.size).reshape(arg.shape, order="F") for arg in (u, v))
         i, j = (np.broadcast_to(part, e.shape).ravel(order="F") for part in numbers)
         return sparse.csr_array((weights, (i, j)), shape=sizes)
@@ -649,36 +633,17 @@ def _weighted_product(e: Any, weight: Any) -> Any:
     return sparse.csr_array((weights[j * rows + i], places), shape=sizes)
 
 
-def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
-    """The derivatives of an affine expression of cvxpy by its variables, and its value at 0."""
-    from scipy import sparse
-
+def _derivatives(e: CvxpyAtom, method: Callable[[], tuple[Any, Array]]) -> tuple[Any, Array]:
+    """What a method of an affine or linear atom of cvxpy says of its derivatives."""
     for parameter in e.parameters():
         _vector(parameter)  # has a value
-    with HELD_BY_ONE:
-        kept = {variable: variable.value for variable in e.variables()}
-        try:
-            for variable in kept:
-                variable.save_value(np.zeros(variable.shape))
-            # The derivative of a number by a number is a number.
-            parts = {
-                v: np.atleast_2d(part) if np.isscalar(part) else part for v, part in e.grad.items()
-            }
-            value = e.value
-        except (ValueError, IndexError) as error:  # as of sums of a vector that keep its dimension
-            raise NotCanonical(e, f"an expression that cvxpy reads itself ({error})") from error
-        finally:
-            for variable, before in kept.items():
-                variable.save_value(before)
-    linear = {v: Operator.of(MatrixFactor(sparse.csr_array(part.T))) for v, part in parts.items()}
-    value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
+    try:
+        found, value = method()
+    except (ValueError, IndexError) as error:  # as of sums of a vector that keep its dimension
+        raise NotCanonical(e, f"an expression that cvxpy reads itself ({error})") from error
     if value.size != e.size:
         raise NotCanonical(e, f"an expression with {e.size} entries, as cvxpy says")
-    return linear, np.atleast_1d(value.ravel(order="F"))
-
-
-def _is_of_cvxpy(e: Any) -> bool:
-    return not isinstance(e, Expression)
+    return found, value
 
 
 def _is_plain(e: Any) -> bool:
@@ -730,17 +695,16 @@ def _is_affine(e: Any) -> bool:
 
 def _is_linear(e: Any) -> bool:
     """Whether an atom is linear in those of its arguments that are not constant."""
-    kind = kind_of(e)
-    if kind == "DivExpression":
+    if e.kind == "DivExpression":
         return bool(e.args[1].is_constant())
-    if kind in _PRODUCTS:
+    if e.kind in _PRODUCTS:
         return any(arg.is_constant() for arg in e.args)
-    return kind in _LINEAR or any(base.__name__ == "AffAtom" for base in type(e).__mro__)
+    return e.kind in _LINEAR or bool(e.is_linear)
 
 
 def _vector(e: Any, may_be_infinite: bool = False) -> Array:
     """The entries of a constant, column by column."""
-    if kind_of(e) in ("Promote", "broadcast_to") and e.args[0].size == 1:
+    if e.kind == "Promote":
         return np.full(e.size, _vector(e.args[0], may_be_infinite)[0])
     value = e.value
     if value is None:

@@ -1,9 +1,9 @@
 r"""Prints expressions as mathematics, in LaTeX or in Unicode text.
 
-`Printer` finds the rule for each atom in `_RULES`, by the name of its class in cvxpy, and prints
-any other atom under that name. The expressions are ours or cvxpy's. Every vector is read as a
-column, so that `y @ alpha` is :math:`y^\top \alpha`. The text, with a legend of its symbols, is
-generated from the expressions of a `Program`. Its variables and constants have the names to print.
+`Printer` finds the rule for each atom in `_RULES`, by its kind, and prints any other atom under its
+title. Every vector is read as a column, so that `y @ alpha` is :math:`y^\top \alpha`. The text,
+with a legend of its symbols, is generated from the expressions of a `Program`. Its variables and
+constants have the names to print.
 """
 
 from __future__ import annotations
@@ -11,19 +11,11 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import (
-    POWERS,
-    attributes_of,
-    is_positive_part,
-    is_square,
-    kind_of,
-    place_of,
-)
+from indefinite_opt.algebra.from_cvxpy import converted
 from indefinite_opt.algebra.notation import (
     ATOM,
     GLOSSARY,
@@ -58,7 +50,7 @@ def latex_expression(expr: Any) -> str:
     >>> print(latex_expression(cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q)))
     \mathbf{e}^\top \alpha - \tfrac{1}{2} \alpha^\top Q \alpha
     """
-    return Printer(LATEX).show(expr)
+    return Printer(LATEX).show(converted(expr))
 
 
 class Printer:
@@ -79,11 +71,7 @@ class Printer:
         return found
 
     def piece(self, expr: Any) -> Piece:
-        # Only variables and parameters are found by an attribute, since log1p, for example, derives
-        # from log.
-        kind = kind_of(expr)
-        leaf = hasattr(expr, "attributes") and kind != "Constant"
-        return _RULES.get("Leaf" if leaf else kind, _unknown)(self, expr)
+        return _RULES.get(expr.kind, _unknown)(self, expr)
 
     def show(self, expr: Any) -> str:
         return self.piece(expr).signed
@@ -97,10 +85,11 @@ class Printer:
 
     def transposed(self, expr: Any) -> Piece:
         """A vector as a row, or a matrix transposed: (x @ A) as a row is xᵀA."""
-        kind = kind_of(expr)
-        if kind == "MulExpression" and expr.args[0].ndim == 1 and expr.args[1].ndim == 2:
+        if expr.kind == "MulExpression" and expr.args[0].ndim == 1 and expr.args[1].ndim == 2:
             return self.product(self.transposed(expr.args[0]), self.piece(expr.args[1]))
-        return self.piece(expr.args[0]) if kind == "transpose" else self.turned(self.piece(expr))
+        if expr.kind == "transpose":
+            return self.piece(expr.args[0])
+        return self.turned(self.piece(expr))
 
     def turned(self, piece: Piece) -> Piece:
         return piece._replace(body=self.write("T", piece.within(ATOM)), level=POWER)
@@ -145,13 +134,12 @@ def _is_matrix(expr: Any) -> bool:
 
 
 def _is_number(expr: Any) -> bool:
-    return kind_of(expr) == "Constant" and expr._name is None
+    return expr.kind == "Constant" and expr._name is None
 
 
 def unpromoted(expr: Any) -> Any:
-    """The scalar that cvxpy has promoted to a vector, or the expression itself."""
-    promoted = kind_of(expr) in ("Promote", "broadcast_to")
-    return expr.args[0] if promoted and expr.args[0].size == 1 else expr
+    """The scalar that has been promoted to a vector, or the expression itself."""
+    return expr.args[0] if expr.kind == "Promote" else expr
 
 
 def _constant(printer: Printer, expr: Any) -> Piece:
@@ -174,7 +162,7 @@ def _constant(printer: Printer, expr: Any) -> Piece:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Whether two symbols are one variable or parameter, or constants of one value."""
-    kinds = {kind_of(one), kind_of(other)}
+    kinds = {one.kind, other.kind}
     if one is other or kinds != {"Constant"}:
         return one is other or (len(kinds) == 1 and bool(one.id == other.id))
     a, b = one.value, other.value
@@ -186,7 +174,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _leaf(printer: Printer, expr: Any) -> Piece:
-    name, kind = printer.called(expr, expr.name()), kind_of(expr).lower()
+    name, kind = printer.called(expr, expr.name()), expr.kind.lower()
     known = {**GLOSSARY, **UNKNOWNS} if kind == "variable" else GLOSSARY
     printer.symbols[name] = known.get(expr.name(), kind + _shaped(expr))
     return symbol(name, printer.to)
@@ -194,12 +182,6 @@ def _leaf(printer: Printer, expr: Any) -> Piece:
 
 def _shaped(expr: Any) -> str:
     return f" of shape {expr.shape}" if expr.shape else ""
-
-
-def _promoted(printer: Printer, expr: Any) -> Piece:
-    # A vector spread over a matrix has no common notation.
-    vector = unpromoted(expr) is expr
-    return _unknown(printer, expr) if vector else printer.filling(expr.args[0], expr.shape)
 
 
 def _multiplied(printer: Printer, expr: Any) -> Piece:
@@ -232,9 +214,7 @@ def _divided(printer: Printer, expr: Any) -> Piece:
 def _quadratic(printer: Printer, expr: Any) -> Piece:
     """xᵀAx, or xᵀA⁻¹x."""
     x, matrix = expr.args[0], printer.piece(expr.args[1])
-    if _is_matrix(x):
-        return _unknown(printer, expr)
-    if kind_of(expr) == "MatrixFrac":
+    if expr.kind == "MatrixFrac":
         matrix = Piece(printer.write("inverse", matrix.closed(ATOM)), POWER)
     return printer.product(printer.transposed(x), matrix, printer.piece(x))
 
@@ -256,7 +236,7 @@ def _summed(printer: Printer, expr: Any) -> Piece:
     arg = expr.args[0]
     if expr.axis is not None or not (arg.ndim == 1 or _is_matrix(arg)):
         return _unknown(printer, expr)
-    if kind_of(arg) in POWERS and is_square(arg):
+    if arg.kind == "Power":
         return _squared_norm(printer, arg.args[0])
     ones = printer.ones()
     row = printer.turned(ones)
@@ -264,12 +244,10 @@ def _summed(printer: Printer, expr: Any) -> Piece:
 
 
 def _squared(printer: Printer, expr: Any) -> Piece:
-    """The square of each entry; any other power has cvxpy's name.
+    """The square of each entry.
 
     X² would be the product of a matrix with itself, which its entrywise square is not.
     """
-    if not is_square(expr):
-        return _unknown(printer, expr)
     base = printer.piece(expr.args[0])
     if expr.ndim == 2:
         entries = base.closed(PRODUCT)
@@ -278,46 +256,34 @@ def _squared(printer: Printer, expr: Any) -> Piece:
 
 
 def _positive_part(printer: Printer, expr: Any) -> Piece:
-    """max(u, 0) of each entry; a maximum of other things has cvxpy's name."""
-    if not is_positive_part(expr):
-        return _unknown(printer, expr)
+    """max(u, 0) of each entry."""
     return Piece(script("_", f"({printer.show(expr.args[0])})", "+", printer.to), ATOM)
 
 
 def _indexed(printer: Printer, expr: Any) -> Piece:
     """Entries in Python's notation, counted from 0."""
-    return Piece(printer.piece(expr.args[0]).closed(ATOM) + place_of(expr), ATOM)
+    return Piece(printer.piece(expr.args[0]).closed(ATOM) + expr.place, ATOM)
 
 
 def _unknown(printer: Printer, expr: Any) -> Piece:
-    """Any other atom under cvxpy's own name, with the data that define it, such as an axis."""
-    args = [printer.show(arg) for arg in expr.args if hasattr(arg, "shape")]
-    if getattr(expr, "axis", None) is not None:
-        args.append(f"axis={expr.axis}")
-    elif hasattr(expr, "is_convex"):  # not a constraint, whose data is its id
-        data = expr.get_data() or ()
-        # The accuracy of cvxpy's approximation of a power does not define it.
-        plain_data = [part for part in data if type(part) in (int, float, Fraction, tuple)]
-        args += [str(part) for part in plain_data if part != getattr(expr, "max_denom", None)]
-        args += [printer.show(part) for part in data if hasattr(part, "is_constant")]
-    head = printer.write("word", plain(kind_of(expr).removesuffix("Approx"), printer.to))
+    """Any other atom under its title, with the data that define it, such as an axis."""
+    args = [printer.show(arg) for arg in expr.args]
+    args += [part if isinstance(part, str) else printer.show(part) for part in expr.details]
+    head = printer.write("word", plain(expr.title, printer.to))
     return Piece(f"{head}({', '.join(args)})", ATOM, word=True)
 
 
 _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "Constant": _constant,
-    "Leaf": _leaf,
+    "Variable": _leaf,
+    "Parameter": _leaf,
     "AddExpression": lambda to, expr: total(to.filling(term, expr.shape) for term in expr.args),
     "NegExpression": lambda printer, expr: printer.piece(expr.args[0]).flipped(),
     "multiply": _multiplied,
     "MulExpression": _matrix_product,
     "DivExpression": _divided,
-    "transpose": lambda printer, expr: (
-        printer.transposed(expr.args[0]) if expr.ndim == 2 else _unknown(printer, expr)
-    ),
-    "Promote": _promoted,
-    "broadcast_to": _promoted,
-    "psd_wrap": lambda printer, expr: printer.piece(expr.args[0]),
+    "transpose": lambda printer, expr: printer.transposed(expr.args[0]),
+    "Promote": lambda printer, expr: printer.filling(expr.args[0], expr.shape),
     "QuadForm": _quadratic,
     "MatrixFrac": _quadratic,
     "quad_over_lin": _sum_of_squares,
@@ -326,23 +292,22 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
         printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
     ),
     "abs": lambda printer, expr: Piece(printer.write("absolute", printer.show(expr.args[0])), ATOM),
-    **dict.fromkeys(POWERS, _squared),
+    "Power": _squared,
     "maximum": _positive_part,
     "logistic": lambda printer, expr: Piece(
         printer.write("logistic", printer.show(expr.args[0])), ATOM, word=True
     ),
     "index": _indexed,
-    "special_index": _indexed,
 }
-"""Printing rules of the classes that occur in declarations, by their names in cvxpy."""
+"""Printing rules by the kinds of expressions."""
 
 
 def _relation(printer: Printer, constraint: Any) -> str:
     """A constraint as text, with a constant, or else the shorter side, on the right.
 
-    cvxpy stores every inequality as low <= high.
+    Every inequality is kept as low <= high.
     """
-    kind, args = kind_of(constraint), constraint.args
+    kind, args = constraint.kind, constraint.args
     if kind == "PSD":
         return f"{printer.show(args[0])} {printer.write('>>')} 0"
     if kind not in ("Inequality", "Equality"):
@@ -395,11 +360,8 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
         (low, lower), (high, upper) = ends if end == "upper" else reversed(ends)
         body = f" {printer.write('<=')} ".join((low, bounded[0], high))
         shown[place] = body, ", ".join(dict.fromkeys((lower, upper)))
-    # cvxpy also lists these attributes as constraints, but not boolean, integer, symmetric, ...
-    listed = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
     for variable in variables:
-        kinds = [name for name in attributes_of(variable) if name not in listed]
-        word = printer.piece(variable).body
+        kinds, word = variable.unlisted, printer.piece(variable).body
         shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
     return shown
 
@@ -407,7 +369,7 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
 def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
     """The text and the variables of what a constant bounds, the end, and the bound."""
     low, high = (*constraint.args, None, None)[:2]
-    if kind_of(constraint) != "Inequality" or low.is_constant() == high.is_constant():
+    if constraint.kind != "Inequality" or low.is_constant() == high.is_constant():
         return None, "", ""
     end, value, inside = ("lower", low, high) if low.is_constant() else ("upper", high, low)
     same = tuple(id(variable) for variable in inside.variables())
@@ -590,9 +552,11 @@ def _upper_bounds(program: Any) -> dict[str, str]:
     """What the constants mean that bound each entry of a variable from above, by their names."""
     found = {}
     for constraint in program.subject_to.values():
-        low, high = (unpromoted(arg) for arg in (*constraint.args, None, None)[:2])
-        kinds = [kind_of(part) for part in (constraint, low, high)]
-        if kinds == ["Inequality", "Variable", "Constant"] and low.ndim and high._name is not None:
+        if constraint.kind != "Inequality":
+            continue
+        low, high = map(unpromoted, constraint.args)
+        kinds = [low.kind, high.kind]
+        if kinds == ["Variable", "Constant"] and low.ndim and high._name is not None:
             found[high._name] = f"upper bound of each entry of {symbol(low.name(), TEXT).body}"
     return found
 

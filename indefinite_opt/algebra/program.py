@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.algebra import printing
-from indefinite_opt.algebra.atoms import Constant, Expression, cast, kind_of
+from indefinite_opt.algebra.atoms import Constant, Constraint, Expression, cast
+from indefinite_opt.algebra.from_cvxpy import Conversion
 from indefinite_opt.algebra.notation import symbol_text
-from indefinite_opt.algebra.to_cvxpy import Translation
+from indefinite_opt.algebra.to_cvxpy import Translation, cvxpy_problem
 from indefinite_opt.errors import ParameterError, ProblemError, shown
 from indefinite_opt.foundation import Array, real_array
 
@@ -66,6 +67,14 @@ class Inner:
     """Makes the `cvxpy.Problem` with the inner problem eliminated, in translated variables."""
 
 
+def mapped(inner: Inner | None, change: Callable[[Any], Any]) -> Inner | None:
+    """An inner problem with other expressions in place of each of its own."""
+    if inner is None:
+        return None
+    rows = {name: change(one) for name, one in inner.subject_to.items()}
+    return replace(inner, variable=change(inner.variable), subject_to=rows)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """An objective and named constraints, as a paper writes them; see `Formulation.model`.
@@ -73,7 +82,7 @@ class Model:
     Attributes
     ----------
     minimize, maximize : Expression
-        Exactly one of them; of this package's atoms or of cvxpy's.
+        Exactly one of them; of this package's atoms or of cvxpy's, which are converted here.
     subject_to : dict of str to Constraint
     inner : Inner or None
         A variable that the maximised objective is minimised over, for max-min programs.
@@ -122,22 +131,28 @@ class Model:
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
+        convert = Conversion()
         sense = "maximize" if self.minimize is None else "minimize"
-        goal = getattr(self, sense)
-        if not _is_expression(goal):
+        given = getattr(self, sense)
+        goal = convert(given)
+        if not isinstance(goal, Expression):
             hint = "Give the expression alone." if hasattr(goal, "args") else ""
             if hint or np.ndim(goal) or isinstance(goal, str):
-                raise ProblemError(sense, "an expression", _described(goal), hint)
-            object.__setattr__(self, sense, cast(goal))
+                raise ProblemError(sense, "an expression", _described(given), hint)
+            goal = cast(goal)
+        if goal is not given:
+            object.__setattr__(self, sense, goal)
         if not isinstance(self.subject_to, Mapping):
             raise ProblemError(
                 "subject_to", "constraints by their names", _described(self.subject_to),
                 'Write {"margin": K @ u >= 1, ...}.',
             )  # fmt: skip
+        rows: dict[str, Any] = {}
         for name, one in self.subject_to.items():
             if not isinstance(name, str):
                 raise ProblemError("subject_to", "names that are texts", shown(name))
-            if not hasattr(one, "violation"):
+            rows[name] = row = convert(one)
+            if not isinstance(row, Constraint):
                 hint = "A comparison of two numbers is True or False, not a constraint."
                 raise ProblemError(
                     f"subject_to[{name!r}]", "a constraint, of <=, >= or ==", _described(one),
@@ -148,6 +163,12 @@ class Model:
         for definition in self.where:
             if not isinstance(definition, Definition):
                 raise ProblemError("where", "a tuple of Definition", _described(self.where))
+        changed = {
+            "subject_to": rows, "inner": mapped(self.inner, convert), "coef": convert(self.coef),
+            "offset": convert(self.offset),
+        }  # fmt: skip
+        for part, value in changed.items() if convert.made else ():
+            object.__setattr__(self, part, value)
 
     def without_endless(self) -> Model:
         """The model without x ≤ inf and x ≥ -inf, which hold everywhere."""
@@ -162,11 +183,6 @@ class Model:
         return Program(**vars(self), name=name, structure=structure, is_solved=is_solved)
 
 
-def _is_expression(part: Any) -> bool:
-    """Whether it is an expression of this package or of cvxpy, not a goal or a constraint."""
-    return isinstance(part, Expression) or hasattr(part, "is_convex")
-
-
 def _described(part: Any) -> str:
     """What was given in the place of a part of a model, on one line."""
     if isinstance(part, bool | np.bool_ | str) or part is None:
@@ -178,7 +194,7 @@ def _described(part: Any) -> str:
 
 def _is_endless(constraint: Any) -> bool:
     """Whether it is an inequality with a constant -inf on its left or inf on its right."""
-    if kind_of(constraint) != "Inequality":
+    if constraint.kind != "Inequality":
         return False
     for side, end in zip(constraint.args, (-np.inf, np.inf), strict=True):
         if side.is_constant() and side.ndim < 2:
@@ -261,8 +277,6 @@ class Program(Model):
 
         The objective is the declared one or, by default, that of `cvxpy`.
         """
-        import cvxpy as cp
-
         translated = Translation()
         variables = {name: translated(variable) for name, variable in self.variables.items()}
         if self.inner is not None:
@@ -274,17 +288,7 @@ class Program(Model):
         objective = None if as_declared else self.structure.convex_objective(variables)
         if objective is None:
             objective = translated(self.objective)
-        goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
-        constraints: list[Any] = []
-        for name, one in ((name, translated(each)) for name, each in self.subject_to.items()):
-            known = any(one is another for another in constraints)
-            if known and kind_of(one) not in ("Equality", "Inequality"):
-                raise ProblemError(name, "a cone under one name", str(one))
-            # One with two names has two multipliers.
-            constraints.append(type(one)(*one.args) if known else one)
-        for name, constraint in zip(self.subject_to, constraints, strict=True):
-            constraint.set_label(name)
-        return cp.Problem(goal, constraints), variables
+        return cvxpy_problem(self.sense, objective, self.subject_to, translated), variables
 
     def set_values(self, values: Mapping[str, Array]) -> None:
         """Give values to the declared variables, for evaluation or as a starting point.

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import Atom, Constant, Constraint, Variable
+from indefinite_opt.algebra.atoms import Atom, Constant, Constraint, Expression, Variable
+from indefinite_opt.algebra.from_cvxpy import AtPresent, has_parameters
 from indefinite_opt.algebra.operators import Operator
-from indefinite_opt.algebra.program import Model
+from indefinite_opt.algebra.program import Model, mapped
 from indefinite_opt.foundation import Array, frozen, is_sparse
 
 _PLAIN = (str, int, float, complex, bool, type(None), np.generic)
@@ -160,6 +161,10 @@ class Record:
                                 self._arrays.append(frozen(each))
                             else:
                                 self._write(each)
+            elif isinstance(part, (Expression, Constraint)):
+                plain.append((part.kind, part.shape, len(part.args)))
+                self._write(part.content)
+                left += part.args
             else:
                 self._write_object(part)
 
@@ -169,8 +174,6 @@ class Record:
             whole = part.tocsr()
             self._plain.append((type(part).__name__, part.shape))
             self._write([whole.data, whole.indices, whole.indptr])
-        elif hasattr(part, "get_data") and hasattr(part, "args"):
-            self._write_of_cvxpy(part)
         elif isinstance(part, functools.partial):
             self._plain.append(("partial", *part.keywords))
             self._write([part.func, *part.args, *part.keywords.values()])
@@ -178,22 +181,6 @@ class Record:
             # What cannot be compared never agrees.
             self._plain.append("object")
             self._objects.append(part if _is_own(part) else object())
-
-    def _write_of_cvxpy(self, part: Any) -> None:
-        self._plain.append((type(part).__module__, type(part).__name__))
-        if part.args:
-            data = part.get_data() or ()
-            # That of constraints ends with their number, which is never the same.
-            self._write(data if hasattr(part, "is_constant") else list(data)[:-1])
-            self._write(list(part.args))
-            return
-        named = getattr(part, "name", None)
-        called = named() if callable(named) and not part.is_constant() else ""
-        self._plain.append((called, part.shape))
-        if part.is_constant():
-            self._write(part.value)
-        else:
-            self._write(part.attributes)
 
 
 def _nine_digits(part: Any) -> Any:
@@ -228,32 +215,13 @@ def settled(model: Model) -> Model:
       with        x ∈ R
     """
     written = [model.minimize, model.maximize, model.coef, model.offset, *model.subject_to.values()]
-    if not any(getattr(part, "parameters", list)() for part in written):
+    if not has_parameters(written):
         return model
-    made: dict[int, Any] = {}
-
-    def of(part: Any) -> Any:
-        if not getattr(part, "parameters", list)():
-            return part
-        if id(part) not in made:
-            made[id(part)] = _at_present(part, of)
-        return made[id(part)]
-
-    objective, negative, coef, offset, *rows = map(of, written)
+    at_present = AtPresent()
+    objective, negative, coef, offset, *rows = map(at_present, written)
     return replace(
         model, minimize=objective, maximize=negative, coef=coef, offset=offset,
         subject_to=dict(zip(model.subject_to, rows, strict=True)),
+        # Variables of one model are converted together.
+        inner=mapped(model.inner, at_present),
     )  # fmt: skip
-
-
-def _at_present(part: Any, of: Any) -> Any:
-    """An expression of cvxpy with parameters, at their values."""
-    import cvxpy
-
-    if part.args:
-        return part.copy([of(each) for each in part.args])
-    if part.value is None:  # whoever reads it says so
-        return part
-    value = part.value if is_sparse(part.value) else frozen(part.value)
-    named = part.name() != f"param{part.id}"  # else it has the name that cvxpy gives to all
-    return cvxpy.Constant(value, name=part.name() if named else None)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import POWERS, kind_of
+from indefinite_opt.algebra.atoms import Expression
 from indefinite_opt.algebra.operators import Operator
 from indefinite_opt.foundation import Array, is_sparse
 
-_CURVED = (*POWERS, "quad_over_lin", "QuadForm", "huber")
-"""Atoms that grow faster than their arguments. In these a variable counts entry by entry: beside a
-large entry, the square of a small one says nothing."""
+_GROWTH = {
+    **dict.fromkeys(("Power", "quad_over_lin", "QuadForm"), "faster"),
+    **dict.fromkeys(("abs", "maximum", "norm1", "Promote", "index", "transpose"), "alike"),
+}
+"""`Expression.growth` of the atoms of this package.
 
-_HOMOGENEOUS = (
-    *_CURVED, "abs", "maximum", "minimum", "max", "min", "norm1", "norm_inf", "Pnorm",
-    "PnormApprox", "Vstack", "Hstack", "Concatenate", "Promote", "broadcast_to", "reshape", "index",
-    "special_index", "transpose", "diag_vec", "diag_mat", "upper_tri", "psd_wrap",
-)  # fmt: skip
-"""Atoms whose value at the sizes of their arguments bounds their terms, or only places these."""
+In one that grows faster than its arguments a variable counts entry by entry: beside a large entry,
+the square of a small one says nothing. The value of others at the sizes of their arguments bounds
+their terms, or only places these.
+"""
 
 
-def term_sizes(e: Any, whole: bool = True) -> Array:
-    """The size of the largest term of each entry of an expression, of ours or of cvxpy's.
+def term_sizes(e: Expression, whole: bool = True) -> Array:
+    """The size of the largest term of each entry of an expression.
 
     The terms are those that are added in the expression, each at the values of its variables. A
     variable counts with its largest entry or, unless it is `whole`, entry by entry. Atoms
@@ -37,12 +36,13 @@ def term_sizes(e: Any, whole: bool = True) -> Array:
     (6.0, array([3., 3.]))
     """
     value = np.abs(_array(e.value))
-    kind, args = kind_of(e), e.args
+    kind, args = e.kind, e.args
+    growth = _GROWTH.get(kind, e.growth)
     if kind == "Variable" and whole:
         return np.full(value.shape, np.max(value, initial=0.0))
     if not args or any(isinstance(arg.value, Operator) for arg in args):
         return value
-    whole = whole and kind not in _CURVED
+    whole = whole and growth != "faster"
     sizes = [term_sizes(arg, whole) for arg in args]
     found: Array = value
     if kind == "AddExpression":
@@ -51,8 +51,7 @@ def term_sizes(e: Any, whole: bool = True) -> Array:
     elif kind == "NegExpression":
         (found,) = sizes
     elif kind == "Sum":
-        kept = bool(getattr(e, "keepdims", False))
-        found = np.max(sizes[0], axis=e.axis, keepdims=kept, initial=0.0)
+        found = np.max(sizes[0], axis=e.axis, keepdims=e.keepdims, initial=0.0)
     elif kind == "multiply":
         found = sizes[0] * sizes[1]
     elif kind == "DivExpression":
@@ -62,10 +61,8 @@ def term_sizes(e: Any, whole: bool = True) -> Array:
     elif kind == "QuadForm":
         vector = np.ravel(sizes[0])
         found = np.asarray(np.max(sizes[1] * vector * vector[:, None], initial=0.0))
-    elif kind in _HOMOGENEOUS:
-        numeric: Callable[[list[Array]], Any] | None = getattr(e, "numeric", None)
-        if numeric is not None:
-            found = np.abs(_array(numeric(sizes)))
+    elif growth:
+        found = np.abs(_array(e.numeric(sizes)))
     return np.maximum(np.broadcast_to(found, value.shape), value)
 
 

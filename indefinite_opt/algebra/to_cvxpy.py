@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.algebra.atoms import OPERATIONS, Constant, Constraint, Expression, Variable
+from indefinite_opt.errors import ProblemError
 
 
 class Translation:
     """Expressions and constraints as objects of cvxpy; every variable is made once.
 
-    What is an object of cvxpy already is returned as it is.
+    What was converted from cvxpy is the object that it was, and one of cvxpy stays as it is.
     """
 
     def __init__(self) -> None:
@@ -22,6 +23,8 @@ class Translation:
     def __call__(self, part: Any) -> Any:
         if not isinstance(part, Expression | Constraint):
             return part
+        if part.origin is not None:
+            return part.origin
         if id(part) not in self._made:
             # The part itself is kept, so that no other one gets its id.
             self._made[id(part)] = part, self._translated(part)
@@ -60,3 +63,23 @@ class Translation:
 def _symmetric(P: Any) -> Any:
     """A matrix of cvxpy as `quad_form` takes it: its symmetric part, if it is not symmetric."""
     return P if P.is_symmetric() else 0.5 * (P.value + P.value.T)
+
+
+def cvxpy_problem(
+    sense: str, objective: Any, subject_to: Mapping[str, Any], translated: Translation
+) -> Any:
+    """The `cvxpy.Problem` with named constraints, which have their names as labels."""
+    import cvxpy as cp
+
+    goal = cp.Minimize(objective) if sense == "minimize" else cp.Maximize(objective)
+    constraints: list[Any] = []
+    for name, declared in subject_to.items():
+        one = translated(declared)
+        known = any(one is another for another in constraints)
+        if known and declared.kind not in ("Equality", "Inequality"):
+            raise ProblemError(name, "a cone under one name", str(one))
+        # One with two names has two multipliers.
+        constraints.append(type(one)(*one.args) if known else one)
+    for name, constraint in zip(subject_to, constraints, strict=True):
+        constraint.set_label(name)
+    return cp.Problem(goal, constraints)

@@ -47,7 +47,7 @@ def declared(name: str, sense: str, objective: Any, rows: dict[str, Any] | None 
 
 
 def text_expression(expr: Any) -> str:
-    return Printer(TEXT).show(expr)
+    return Printer(TEXT).show(algebra.converted(expr))
 
 
 margin = cp.multiply(y, K @ u + b)

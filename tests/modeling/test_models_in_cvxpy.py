@@ -47,8 +47,8 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
     expected, shipped = iopt.solve(whole, formulation), formulation.declare(whole)
     write_in_cvxpy(formulation, monkeypatch)
     program = formulation.declare(problem)
-    assert isinstance(program.objective, cvxpy.Expression)
-    assert all(isinstance(v, cvxpy.Variable) for v in program.variables.values())
+    assert isinstance(program.objective.origin, cvxpy.Expression)
+    assert all(isinstance(v.origin, cvxpy.Variable) for v in program.variables.values())
     assert program.sense == shipped.sense
     assert list(program.subject_to) == list(shipped.subject_to)
     assert program.structure.multiplier_shapes == shipped.structure.multiplier_shapes

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import HELD_BY_ONE, Model, NotCanonical, Translation, term_sizes
+from indefinite_opt.algebra import (
+    HELD_BY_ONE,
+    Model,
+    NotCanonical,
+    Translation,
+    Variable,
+    converted,
+    term_sizes,
+)
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, relative
@@ -70,11 +78,9 @@ class ConvexProgram(ExplicitProgram):
     @property
     def line_names(self) -> tuple[str, ...]:
         """The equations and the cones, whose multipliers may have any sign in an entry."""
-        import cvxpy as cp
-
-        one_signed = cp.constraints.Inequality, cp.constraints.NonPos, cp.constraints.NonNeg
-        rows = self._translated[1]
-        return tuple(name for name, row in rows.items() if not isinstance(row, one_signed))
+        one_signed = ("Inequality", "NonPos", "NonNeg")
+        rows = self.model.subject_to.items()
+        return tuple(name for name, row in rows if row.kind not in one_signed)
 
     def _set(self, values: Values) -> None:
         for name, variable in self._translated[2].items():
@@ -111,7 +117,7 @@ class ConvexProgram(ExplicitProgram):
         """By how much each constraint is violated, and the sizes of its terms."""
         self._set(values)
         _, rows, variables = self._translated
-        for row in rows.values():
+        for row in map(converted, rows.values()):
             amounts, sizes = _array(row.violation()), [term_sizes(arg) for arg in row.args]
             if any(part.shape not in ((), amounts.shape) for part in sizes):  # a cone
                 largest = max(float(np.max(part, initial=0.0)) for part in sizes)
@@ -122,7 +128,7 @@ class ConvexProgram(ExplicitProgram):
         for v in variables.values():
             x = _array(v.value)
             for each in _attributes(v):
-                yield np.abs(x - _array(each.project(x))), term_sizes(v)
+                yield np.abs(x - _array(each.project(x))), term_sizes(converted(v))
 
     def repaired(self, x: Values) -> Values:
         """The values with variables moved to the bounds that they miss.
@@ -131,7 +137,7 @@ class ConvexProgram(ExplicitProgram):
         whole variable is 0.
         """
         moved = dict(x)
-        for row in self._translated[1].values():
+        for row in self.model.subject_to.values():
             bound = _as_bound(row)
             if bound is not None:
                 variable, end, side = bound
@@ -214,12 +220,10 @@ def _attributes(variable: Any) -> list[Any]:
 
 def _as_bound(row: Any) -> tuple[Any, Array, Any] | None:
     """The variable, its bound, and the larger or smaller of two, of v ≥ end or v ≤ end."""
-    import cvxpy as cp
-
-    if not isinstance(row, cp.constraints.Inequality):
+    if row.kind != "Inequality":
         return None
     for variable, end, side in ((*row.args, np.minimum), (*row.args[::-1], np.maximum)):
-        if isinstance(variable, cp.Variable) and end.is_constant():
+        if isinstance(variable, Variable) and end.is_constant():
             return variable, _array(end.value), side
     return None
 
@@ -248,7 +252,7 @@ def _array(part: Any) -> Array:
 
 
 def _divides_by_zero(e: Any) -> bool:
-    if type(e).__name__ == "DivExpression" and e.args[1].is_constant():
+    if e.kind == "DivExpression" and e.args[1].is_constant():
         return not np.all(_array(e.args[1].value))
     return any(map(_divides_by_zero, e.args))
 
@@ -259,7 +263,8 @@ def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
 
     program = ConvexProgram(model)
     objective, rows, _ = program._translated
-    if objective.size != 1 or any(map(_divides_by_zero, [objective, *rows.values()])):
+    goal = model.minimize if program.sense > 0 else model.maximize
+    if objective.size != 1 or any(map(_divides_by_zero, [goal, *model.subject_to.values()])):
         raise refused
     problem = cp.Problem(cp.Minimize(objective), list(rows.values()))
     for parameter in problem.parameters():

@@ -57,11 +57,10 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, CvxpyOrigin]:
     given = [one.label or name for one, name in zip(problem.constraints, numbered, strict=True)]
     rows = dict(zip(_different(given, numbered), problem.constraints, strict=True))
     maximised = isinstance(problem.objective, cp.Maximize)
-    model = Model(
-        **{"maximize" if maximised else "minimize": problem.objective.expr}, subject_to=rows
-    )
+    goal = {"maximize" if maximised else "minimize": problem.objective.expr}
     stacked = CvxpyOrigin(called, variables, rows)
     try:
+        model = Model(**goal, subject_to=rows)
         form = canonical(model, {v.id: name for v, name in zip(variables, called, strict=True)})
     except RecursionError:
         raise ProblemError(
