@@ -36,7 +36,7 @@ class Expression:
     Attributes
     ----------
     kind : str
-        The name of the class that cvxpy has for the atom.
+        The name of the class that cvxpy has for the atom, behind "cvxpy." if no atom here is it.
     args : tuple of Expression
     shape : tuple of int
         () for a number, (n,) for a vector, (m, n) for a matrix.
