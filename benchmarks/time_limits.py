@@ -25,7 +25,7 @@ from indefinite_opt.errors import SolverFailed
 METHODS = ("cheap", "branch-and-bound", "relaxation", "clarabel", "scs")
 SOLVERS = {
     "SVMDual": ("smo", "multistart", "dca", "uno"),
-    "LussDual": ("newton", "accelerated-gradient", "accpm"),
+    "LussDual": ("newton", "accpm", "projected-gradient"),
     "LPSVM": ("highs", "generation"),
     "KernelLogistic": ("newton-cg",),
     "SpectrumSVM": ("osqp", "clarabel"),

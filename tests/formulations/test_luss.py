@@ -24,7 +24,7 @@ NAN = float("nan")
 PROBLEM = random_problem("sigmoid", n=40, seed=5)
 SMALL = random_problem("sigmoid", n=14, seed=2)
 
-METHODS = ("newton", "accelerated-gradient", "projected-gradient", "accpm")
+METHODS = ("newton", "projected-gradient", "accpm")
 
 
 def bisected_penalty(problem: iopt.KernelProblem, z: Array, radius: float) -> float:
@@ -185,7 +185,7 @@ def test_starts(title: str, solver: str) -> None:
     assert_array_equal(first.values["alpha"], kept)  # in no buffer of a later solve
 
 
-@pytest.mark.parametrize("solver", [None, "accelerated-gradient"])
+@pytest.mark.parametrize("solver", [None, "projected-gradient"])
 @pytest.mark.parametrize("name", ["both", "radius", "mixed"])
 def test_paths(name: str, solver: str | None) -> None:
     least = iopt.LussBall.smallest_radius(PROBLEM)

@@ -28,7 +28,6 @@ SOLVERS = {
     "uno": QUADRATIC[:1],
     "active-set": ("KSVM(C=1)",),
     "newton": LUSS,
-    "accelerated-gradient": LUSS,
     "projected-gradient": LUSS,
     "accpm": LUSS,
     "generation": ("LPSVM", "GuoSchuurmansLP"),

@@ -27,7 +27,7 @@ from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.solvers.external import conic, highs, osqp
 from indefinite_opt.solvers.linear import simplex
-from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
+from indefinite_opt.solvers.proxy_kernel.projected_gradient import ProjectedGradient
 from indefinite_opt.workflow import result as results
 from indefinite_opt.workflow.certificates import verification
 
@@ -273,14 +273,14 @@ def test_a_line_search_among_numbers_that_are_none_ends(
 
     evaluate, calls = ProxySearch.evaluate, []
 
-    def broken(self: ProxySearch, x: np.ndarray, feasible: bool = True) -> Any:
+    def broken(self: ProxySearch, x: np.ndarray) -> Any:
         calls.append(1)
-        at = evaluate(self, x, feasible)
+        at = evaluate(self, x)
         return at if len(calls) < 3 else at._replace(value=np.nan, gradient=np.nan * at.gradient)
 
     monkeypatch.setattr(ProxySearch, "evaluate", broken)
     result = iopt.solve(
-        random_problem("sigmoid", n=10, seed=0), iopt.LussDual(), solver=AcceleratedGradient()
+        random_problem("sigmoid", n=10, seed=0), iopt.LussDual(), solver=ProjectedGradient()
     )
     assert result.status is Status.INACCURATE
 

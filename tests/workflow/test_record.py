@@ -117,7 +117,6 @@ FORMULATIONS = {
     "newton-cg": "KernelLogistic", "cg": "KernelLogistic", "lifted-dual": "SeparabilitySVM",
     "active-set": "KSVM", "lift": "PseudoEuclideanPrimal", "global": "SVMDual",
     "accpm": "LussDual", "newton": "LussDual", "projected-gradient": "LussDual",
-    "accelerated-gradient": "LussDual",
 }  # fmt: skip
 """A formulation for each solver that is not for `SVMDual` alone."""
 

@@ -1,9 +1,9 @@
 """
-Four methods for one proxy kernel
-=================================
+Three methods for one proxy kernel
+==================================
 
 The gap of Luss and d'Aspremont's problem over iterations and seconds, for the two methods of the
-paper and two newer ones.
+paper and Newton's method.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -12,7 +12,7 @@ from indefinite_opt.figures import convergence_figure
 
 data = iopt.datasets.load("checkerboard(n=100, cells=2)")
 problem = iopt.KernelProblem.from_data(data.X, data.y, "epanechnikov(gamma=2)", scaling="minmax")
-methods = ["newton", "accelerated-gradient", "accpm", "projected-gradient"]
+methods = ["newton", "accpm", "projected-gradient"]
 robust = iopt.LussDual(C=1.0, rho=0.1)
 results = {
     name: iopt.solve(problem, robust, solver=name, max_iter=300, time_limit=5) for name in methods
@@ -20,6 +20,6 @@ results = {
 figure = convergence_figure(results)
 
 # %%
-# Duality gaps of four methods on a logarithmic axis, over iterations on the left and over seconds
+# Duality gaps of three methods on a logarithmic axis, over iterations on the left and over seconds
 # on the right. A straight line on the left is linear convergence. The order differs between the
 # panels, as the methods differ in what an iteration costs.

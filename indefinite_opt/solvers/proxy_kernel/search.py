@@ -30,7 +30,7 @@ ROUNDING_SHARE = 1e-11
 
 MAX_IDLE = 50
 MIN_GAP_CHANGE = 1e-14
-"""Rounding prevents further progress after this many gradient steps, or restarts, in a row that
+"""Rounding prevents further progress after this many gradient steps in a row that
 reduce the gap by less than this share of F."""
 
 MAX_INNER_TOL = 0.1
@@ -161,8 +161,8 @@ class ProxySearch(Iteration):
         self.best, self._best_bound = Evaluation(x, np.inf, np.zeros(self.dual.n)), -np.inf
         self.start = self.evaluate(x)
 
-    def evaluate(self, x: Array, feasible: bool = True) -> Evaluation:
-        """F and ∇F at a point, whose linearisation is a bound; keeps the best of each.
+    def evaluate(self, x: Array) -> Evaluation:
+        """F and ∇F at a feasible point, whose linearisation is a bound; keeps the best of each.
 
         Both are NaN where the point has an entry that is not finite.
         """
@@ -175,7 +175,7 @@ class ProxySearch(Iteration):
         # Of two points with equal values the one with the higher bound is kept.
         tie = TIE_SHARE * self.task.tol * self.dual.gap_unit(at.value)
         rise = at.value - self.best.value
-        if feasible and (rise < -tie or (rise <= tie and bound > self._best_bound)):
+        if rise < -tie or (rise <= tie and bound > self._best_bound):
             self.best, self._best_bound = at, bound
         return at
 
