@@ -18,7 +18,7 @@ from indefinite_opt.modeling import (
     proxy_dual,
     proxy_within,
 )
-from indefinite_opt.modeling.structures import ProxyBall
+from indefinite_opt.modeling.structures import ProxyDual
 from indefinite_opt.problem import KernelProblem
 
 
@@ -81,7 +81,7 @@ class LussBall(Formulation):
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
         K = cp.Variable((problem.n, problem.n), name="K", PSD=True)
-        structure = ProxyBall.around(problem, self.radius, self.C)
+        structure = ProxyDual.in_ball(problem, self.radius, self.C)
         K0, y, C, r = problem.symbols("K0", "y", C=self.C, r=structure.radius)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
@@ -92,7 +92,7 @@ class LussBall(Formulation):
             subject_to=constraints,
             where=(PROXY,),
             inner=Inner(K, ball, within),
-            theorem=partial(ProxyBall, problem, structure.slack, self.C),
+            theorem=partial(ProxyDual, problem, None, self.C, structure.slack),
             coef=z,
             offset="balance",
             change=partial(proxy_change, problem),

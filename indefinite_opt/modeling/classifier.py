@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, checks, finite_array
 from indefinite_opt.modeling.structures import (
-    MAX_PENALTY,
+    ProxyDual,
     ProxyEigen,
-    ProxyStructure,
+    ProxyOracle,
     SpacePrimal,
-    proxy_oracle,
 )
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 from indefinite_opt.quadratic import CANCELLED, TRANSFORMS, PairedQP, eigendecomposition
@@ -87,7 +86,7 @@ class ProxyChange:
     @cached_property
     def eigen(self) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
-        return proxy_oracle(self.problem).eigen(self.z, min(self.rho, MAX_PENALTY))
+        return ProxyOracle(self.problem.spectrum).eigen(self.z, self.rho)
 
     @cached_property
     def kernel(self) -> Array:
@@ -408,7 +407,7 @@ def mean_residual_classifier(
     return Classifier(coef, offset, problem.classes)
 
 
-def proxy_change(problem: KernelProblem, structure: ProxyStructure, values: Values) -> ProxyChange:
+def proxy_change(problem: KernelProblem, structure: ProxyDual, values: Values) -> ProxyChange:
     """The change of the kernel at the weights of a solution."""
     z = problem.y * values["alpha"]
     return ProxyChange(problem, z, structure.penalty(structure.oracle.coordinates(z)))

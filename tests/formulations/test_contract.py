@@ -101,7 +101,7 @@ def check_theorem(formulation: iopt.Formulation) -> None:
     assert declared.status == "optimal"
     found = structure_objective(structure, values)
     assert near(declared.value, found, 1e-5)
-    proxy = structure.proxy_kernel(values[structure.variable])
+    proxy = structure.inner_minimiser(values)
     assert near(program.evaluate({**values, "K": proxy})[0], found)
 
 

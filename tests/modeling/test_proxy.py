@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import INERTIAS, of_inertia, positive_part
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyOracle
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyDual, ProxyOracle
 from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ def dual_of(K: Array, rho: float, C: float = 10.0) -> ProxyDual:
     return iopt.LussDual(C=C, rho=rho).structure(iopt.KernelProblem(K, labels(K.shape[0])))
 
 
-def ball_of(K: Array, room: float, C: float = 10.0) -> ProxyBall:
+def ball_of(K: Array, room: float, C: float = 10.0) -> ProxyDual:
     problem = iopt.KernelProblem(K, labels(K.shape[0]))
     radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + room
     return iopt.LussBall(C=C, radius=radius).structure(problem)
@@ -144,7 +144,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
             assert_allclose(product, slopes, atol=rounding + 1e-7 * norm * length)
 
 
-def structures(kind: str, seed: int) -> list[ProxyDual | ProxyBall]:
+def structures(kind: str, seed: int) -> list[ProxyDual]:
     K = of_inertia(kind, 6, seed)
     return [dual_of(K, 0.3), dual_of(K, 30.0), ball_of(K, 0.1), ball_of(K, 10.0)]
 
@@ -163,7 +163,7 @@ def test_gradients_and_second_derivatives_by_differences(kind: str) -> None:
         size = 1.0 + float(np.max(np.abs(gradient)))
         assert_allclose(gradient, slopes, atol=1e-7 * size)
         H = [(structure.gradient(x + m) - structure.gradient(x - m)) / 2e-5 for m in moves]
-        signed = structure.second_derivative(x)
+        signed = structure.at(x).second_derivative()
         # The second derivative may jump where an eigenvalue crosses zero; not at these points.
         size = 1.0 + float(np.max(np.abs(H)))
         assert_allclose(signed * np.outer(y, y), H, atol=2e-6 * size)
@@ -185,7 +185,8 @@ def test_kernel_of_the_ball_is_on_the_sphere(
     K, room = of_inertia(kind, n, seed), 10.0**log_room
     ball = ball_of(K, room)
     x = 10.0**log_z * interior(n, seed)
-    kernel = ball.proxy_kernel(x)
+    at = ball.at(x)
+    kernel = at.eigen.kernel()
     assert np.linalg.eigvalsh(kernel)[0] >= -1e-12 * np.linalg.norm(kernel, 2)
     radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + ball.slack
     distance = float(np.sum((kernel - K) ** 2))
@@ -194,10 +195,9 @@ def test_kernel_of_the_ball_is_on_the_sphere(
     assert distance <= radius * (1.0 + 1e-12) + rounding
     assert distance == pytest.approx(radius, rel=1e-8, abs=rounding)
     z = ball.problem.y * x
-    value, gradient = ball.value_gradient(x)
-    assert value == pytest.approx(0.5 * z @ kernel @ z - x.sum(), rel=1e-8, abs=1e-8 * x.sum())
+    assert at.value == pytest.approx(0.5 * z @ kernel @ z - x.sum(), rel=1e-8, abs=1e-8 * x.sum())
     assert_allclose(
-        gradient + 1.0, ball.problem.y * (kernel @ z), atol=1e-8 * np.linalg.norm(kernel @ z)
+        at.gradient + 1.0, ball.problem.y * (kernel @ z), atol=1e-8 * np.linalg.norm(kernel @ z)
     )
 
 
@@ -210,13 +210,12 @@ def test_closed_forms_of_the_ball() -> None:
         root = np.sqrt(ball.slack)
         assert ball.value(x) == pytest.approx(4.5 * (1 + root) - 5.0, rel=1e-9)
         # ‖K* - K₀‖ = ‖z‖²/(4ρ)
-        penalty = ball.penalty(ball.oracle.coordinates(x))
-        assert penalty == pytest.approx(9.0 / (4.0 * root), rel=1e-7)
+        assert ball.at(x).rho == pytest.approx(9.0 / (4.0 * root), rel=1e-7)
     # Where all eigenvalues are negative, K* = 0 in a neighbourhood, and the function is constant.
     dual, x = dual_of(-np.eye(4), 10.0), np.full(4, 0.5)
     assert dual.value(x) == -2.0
-    assert not dual.second_derivative(x).any()
-    assert not dual.proxy_kernel(x).any()
+    assert not dual.at(x).second_derivative().any()
+    assert not dual.at(x).eigen.kernel().any()
 
 
 @pytest.mark.parametrize(("kind", "room"), [("indefinite", 0.01), ("nsd", 1.0), ("rank one", 50.0)])

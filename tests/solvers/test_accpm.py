@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part, random_problem
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyDual
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.proxy_kernel.accpm import ACCPM
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 FORMULATION = iopt.LussDual()  # a task names one; the solvers read the structure
 
 
-def run(dual: ProxyDual | ProxyBall, solver: Any = None, **options: Any) -> Solution:
+def run(dual: ProxyDual, solver: Any = None, **options: Any) -> Solution:
     task = Task(dual.problem, FORMULATION, dual, **options)
     return (solver or ACCPM()).solve(task)
 
@@ -36,6 +36,7 @@ def run(dual: ProxyDual | ProxyBall, solver: Any = None, **options: Any) -> Solu
 def value(dual: ProxyDual, alpha: Array) -> float:
     """f at α from all eigenvalues of K₀ + zzᵀ/(4ρ), the penalty at zero left out."""
     problem, rho = dual.problem, dual.rho
+    assert rho is not None
     z = problem.y * alpha
     least = np.minimum(np.linalg.eigvalsh(problem.K + np.outer(z, z) / (4.0 * rho)), 0.0)
     penalty = np.minimum(np.linalg.eigvalsh(problem.K), 0.0)
@@ -56,7 +57,7 @@ def rounding(dual: ProxyDual) -> float:
     return dual.n * float(np.finfo(float).eps) * abs(dual.constant)
 
 
-def check_feasible(dual: ProxyDual | ProxyBall, alpha: Array) -> None:
+def check_feasible(dual: ProxyDual, alpha: Array) -> None:
     assert alpha.min() >= 0.0
     assert alpha.max() <= dual.upper
     assert abs(float(dual.problem.y @ alpha)) <= 1e-12 * max(float(alpha.sum()), 1e-300)
@@ -157,7 +158,7 @@ def test_agrees_with_newton(kernel: str, C: float, rho: float) -> None:
 
 @pytest.mark.parametrize("room", [0.0, 0.5])
 def test_the_ball_agrees_with_newton(room: float) -> None:
-    dual = ProxyBall(random_problem("sigmoid", n=40, seed=3), room, 1.0)
+    dual = ProxyDual(random_problem("sigmoid", n=40, seed=3), None, 1.0, slack=room)
     reference = run(dual, Newton(), tol=1e-8)
     solution = run(dual)
     assert reference.status is solution.status is Status.SOLVED

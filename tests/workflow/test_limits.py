@@ -276,7 +276,7 @@ def test_a_line_search_among_numbers_that_are_none_ends(
     def broken(self: ProxySearch, x: np.ndarray) -> Any:
         calls.append(1)
         at = evaluate(self, x)
-        return at if len(calls) < 3 else at._replace(value=np.nan, gradient=np.nan * at.gradient)
+        return at if len(calls) < 3 else replace(at, value=np.nan, gradient=np.nan * at.gradient)
 
     monkeypatch.setattr(ProxySearch, "evaluate", broken)
     result = iopt.solve(

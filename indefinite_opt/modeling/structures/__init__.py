@@ -12,13 +12,10 @@ from indefinite_opt.modeling.structures.krein import (
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
 from indefinite_opt.modeling.structures.proxy_kernel import (
-    MAX_PENALTY,
-    ProxyBall,
     ProxyDual,
     ProxyEigen,
     ProxyOracle,
-    ProxyStructure,
-    proxy_oracle,
+    ProxyPoint,
 )
 from indefinite_opt.modeling.structures.pseudo_euclidean import (
     LiftedHulls,

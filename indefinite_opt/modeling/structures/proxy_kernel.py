@@ -1,4 +1,4 @@
-"""The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their structures.
+"""The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their structure.
 
 For weights z = y∘α the worst kernel, at the penalty ρ of its squared distance from K₀, is
 
@@ -10,10 +10,8 @@ gives the minimum and its gradient at every z in O(n²); see `core.rank_one`.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +20,7 @@ from indefinite_opt.core import rank_one
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import LowerBound, PairedBox, Point, Spectrum
+from indefinite_opt.quadratic import LowerBound, PairedBox, PairedQP, Point, Spectrum, svm_dual
 
 MAX_PENALTY = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -37,7 +35,8 @@ class ProxyOracle:
 
     -c(z) is min over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖², minus its value ρ‖(K₀)₋‖² at z = 0. c is
     convex, and differentiable with a Lipschitz gradient on bounded sets (Ying, Campbell & Girolami
-    2009). The spectrum is that of K₀.
+    2009). The spectrum is that of K₀; `ProblemError` if its squares are too small for full
+    precision.
 
     A call takes O(n²) for two products with eigenvectors, and O(n·min(p, q)) for p positive and q
     negative eigenvalues.
@@ -50,6 +49,10 @@ class ProxyOracle:
     """
 
     def __init__(self, spectrum: Spectrum) -> None:
+        size = float(np.abs(spectrum.values).max())
+        if 0.0 < size < MIN_EIGENVALUE:
+            expected = f"a largest eigenvalue of at least {MIN_EIGENVALUE:g} in magnitude"
+            raise ProblemError("K", expected, f"{size:.3g}", "Scale the kernel.")
         self.spectrum = spectrum
         self._poles = rank_one.Poles(*spectrum.distinct)
 
@@ -85,8 +88,8 @@ class ProxyOracle:
             return self.spectrum.vectors @ q
 
     def eigen(self, z: Array, rho: float) -> ProxyEigen:
-        """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
-        u, sigma = self.coordinates(z), 0.25 / rho
+        """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices; ρ may be inf."""
+        u, sigma = self.coordinates(z), 0.25 / min(rho, MAX_PENALTY)
         poles, _ = self.spectrum.distinct
         weights, active, _ = rank_one.gather_weights(u, self._poles, sigma)
         values, _, slopes, inverse = rank_one.solve_roots(poles[active], weights[active])
@@ -121,18 +124,6 @@ class ProxyOracle:
             staying.append(block)
             stayed.append(np.full(block.shape[1], poles[c]))
         return moving, np.hstack(staying), np.concatenate(stayed)
-
-
-def proxy_oracle(problem: KernelProblem) -> ProxyOracle:
-    """The oracle of the kernel of a problem.
-
-    `ProblemError` for a kernel whose squared eigenvalues are too small for full precision.
-    """
-    size = float(np.abs(problem.spectrum.values).max())
-    if 0.0 < size < MIN_EIGENVALUE:
-        expected = f"a largest eigenvalue of at least {MIN_EIGENVALUE:g} in magnitude"
-        raise ProblemError("K", expected, f"{size:.3g}", "Scale the kernel.")
-    return ProxyOracle(problem.spectrum)
 
 
 def _rest(block: Array, direction: Array) -> Array:
@@ -203,13 +194,69 @@ class ProxyEigen:
         return H
 
 
-class ProxyStructure(PairedBox):
-    """min F(α) = C(y∘α) - eᵀα on the box and the line, C convex for every kernel.
+@dataclass(frozen=True, eq=False)
+class ProxyPoint(Point[Array]):
+    """A point α of a `ProxyDual`, with F and ∇F, and the decomposition of K₀ + zzᵀ/(4ρ) there."""
+
+    dual: ProxyDual
+    rho: float
+    """The penalty ρ at which K* is the minimiser; inf if K* is K₀₊."""
+
+    @cached_property
+    def eigen(self) -> ProxyEigen:
+        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ), computed when first read."""
+        return self.eigen_at(1.0)
+
+    def eigen_at(self, factor: float) -> ProxyEigen:
+        """The same with ρ multiplied by a factor."""
+        z = self.dual.problem.y * self.x
+        return self.dual.oracle.eigen(z, factor * self.rho)
+
+    def second_derivative(self) -> Array:
+        """Y∇²F(α)Y with Y = diag(y), (n, n), positive semidefinite."""
+        return self.eigen.second_derivative(fixed_distance=self.dual.slack > 0.0)
+
+    @property
+    def kernel_value(self) -> float:
+        """The objective at K* as computed, from which a bound may start."""
+        if self.dual.rho is not None:
+            return self.value
+        # K* lies inside the ball, within rounding of the sphere.
+        at_kernel = 0.5 * float(self.x @ (self.gradient + 1.0)) - float(self.x.sum())
+        return min(self.value, at_kernel)
+
+    def svm(self) -> PairedQP:
+        """min ½zᵀK*z - eᵀα on the same box and line, K* being that of this point."""
+        return self.dual.svm(self.eigen.kernel(), "its kernel matrix is a positive part")
+
+    def bound_by(self, qp: PairedQP, weights: Array) -> float:
+        """The lower bound on F that any weights prove by the program `svm`.
+
+        For every K ⪰ 0, min over α of ½zᵀKz - eᵀα - ρ‖K - K₀‖² is a lower bound on F (Luss &
+        d'Aspremont 2007, section 2.2). For K* it is F less the decrease that the program with K*
+        still allows from this point.
+        """
+        least = qp.dual_bound(weights, qp.gradient(weights))
+        return self.kernel_value + (least - qp.value(self.x)) - self.dual.allowance(self.x)
+
+
+@dataclass(frozen=True, eq=False)
+class ProxyDual(PairedBox):
+    """min F(α)  s.t.  0 ≤ α ≤ C, yᵀα = 0, with F convex for every kernel K₀ and labels y.
+
+    At a penalty ρ of the distance, F(α) = c_ρ(y∘α) - eᵀα. In a ball ‖K - K₀‖² ≤ r it is
+
+        F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα:
+
+    the penalty is the multiplier of the ball, computed for every α such that K* lies on the sphere.
+    Every ρ gives an upper bound on F, and every K in the ball a lower bound, so that rounding in ρ
+    can weaken but not invalidate them.
 
     The declared objective is -F - `constant`: its value at α = 0 is separate, because gaps are
-    measured without it. K₀ and y are those of `problem`.
+    measured without it.
     """
 
+    title = "a dual with a proxy kernel"
     is_convex = True
     has_inner_problem = True
     usual_solver = "newton"
@@ -219,95 +266,140 @@ class ProxyStructure(PairedBox):
     sense = -1
     variable = "alpha"
     problem: KernelProblem
-    can_smooth: ClassVar[bool]
-    """Whether `value_gradient` accepts a smoothing."""
+    rho: float | None
+    """ρ > 0, or None for a ball."""
+    upper: float
+    """C, finite."""
+    slack: float = 0.0
+    """r - ‖(K₀)₋‖² ≥ 0 of a ball; 0 at a penalty."""
 
     def __post_init__(self) -> None:
         n = self.problem.n
         self.__dict__.update(signs=self.problem.y, group=np.zeros(n, np.int64), totals=np.zeros(1))
+        if self.rho is None:
+            return
+        # The largest eigenvalue of zzᵀ/(4ρ) is ‖z‖²/(4ρ).
+        least = 0.25 * self.n * self.upper * self.upper / checks.MAX_ENTRY
+        if self.rho < least:
+            expected = f"at least {least:.3g} for this C, or objectives overflow"
+            raise ParameterError("rho", expected, f"{self.rho:g}")
 
-    @abstractmethod
-    def penalty(self, u: Array) -> float:
-        """ρ at z = Vu; inf if K* is K₀₊ there."""
+    @classmethod
+    def in_ball(cls, problem: KernelProblem, radius: float | None, upper: float) -> ProxyDual:
+        """The ball of squared radius r; by default ‖K₀‖²/100 more than the smallest one.
 
-    @abstractmethod
-    def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        """C and VᵀK*z at z = Vu, or those of the smoothed function if ε > 0."""
+        `InfeasibleProblem` if no positive semidefinite kernel is in the ball.
+        """
+        if radius is None:
+            return cls(problem, None, upper, 0.01 * float(np.sum(problem.spectrum.values**2)))
+        least = problem.spectrum.negative_square
+        # An error e of each eigenvalue λ changes the sum of their squares by 2eΣ|λ|.
+        rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))
+        if radius < least - rounding:
+            raise InfeasibleProblem(
+                "radius", f"at least {least!r}, the squared negative eigenvalues of K₀ summed",
+                repr(radius), "No positive semidefinite kernel is in a smaller ball.",
+            )  # fmt: skip
+        return cls(problem, None, upper, max(radius - least, 0.0))
 
-    def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        """F and ∇F = y∘K*z - e, or those of the smoothed function if ε > 0."""
-        y = self.problem.y
-        change, q = self.inside(self.oracle.coordinates(y * x), smoothing)
-        return change - float(x.sum()), y * self.oracle.outside(q) - 1.0
+    @property
+    def solved_as(self) -> str:
+        where = "in a ball" if self.rho is None else "at a penalty"
+        return f"{self.title} {where}, by {self.usual_solver}"
 
-    def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
-        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ) with ρ multiplied by 1 + `raised`."""
-        z = self.problem.y * x
-        penalty = min(self.penalty(self.oracle.coordinates(z)), MAX_PENALTY)
-        return self.oracle.eigen(z, penalty * (1.0 + raised))
+    @property
+    def radius(self) -> float:
+        """r, the bound on ‖K - K₀‖² of a ball."""
+        return self.problem.spectrum.negative_square + self.slack
 
-    def second_derivative(self, x: Array) -> Array:
-        """Y∇²F(x)Y with Y = diag(y), (n, n), positive semidefinite."""
-        return self.eigen(x).second_derivative()
+    @property
+    def constant(self) -> float:  # type: ignore[override]
+        """-ρ‖(K₀)₋‖², or 0 in a ball."""
+        return 0.0 if self.rho is None else -self.rho * self.problem.spectrum.negative_square
+
+    def declared(self, value: float, away: float | None = None) -> float:
+        if self.rho is not None and away is not None:
+            value += float(np.copysign(self.rho * self.square_rounding, away))
+        return super().declared(value, away)
+
+    def arrays(self) -> dict[str, Array]:
+        C = np.array(self.upper)
+        name, distance = ("radius", self.radius) if self.rho is None else ("rho", self.rho)
+        return {"K0": self.problem.K, "y": self.problem.y, "C": C, name: np.array(distance)}
+
+    # ------------------------------------------------------------------------ F and its bounds
 
     @cached_property
     def oracle(self) -> ProxyOracle:
         """The oracle that evaluates c."""
-        return proxy_oracle(self.problem)
+        return ProxyOracle(self.problem.spectrum)
 
-    def proxy_kernel(self, x: Array) -> Array:
-        """K*(x), (n, n)."""
-        return self.eigen(x).kernel()
+    def at(self, x: Array, gradient: Array | None = None) -> ProxyPoint:
+        """F and ∇F = y∘K*z - e, which are computed together: a given gradient saves nothing."""
+        y = self.problem.y
+        u = self.oracle.coordinates(y * x)
+        rho = self.penalty(u)
+        if np.isinf(rho):
+            q = np.maximum(self.oracle.spectrum.values, 0.0) * u
+            change = 0.5 * float(u @ q)
+        else:
+            change, q = self.oracle.inside(u, rho)
+            change += rho * self.slack
+        return ProxyPoint(x, change - float(x.sum()), y * self.oracle.outside(q) - 1.0, self, rho)
 
-    def proxy_problem(self, x: Array, why: str) -> KernelProblem:
-        """The same labels with the kernel K*(x)."""
-        eigen = self.eigen(x)
-        kept = eigen.values > 0.0
-        if not kept.any():
-            kept[np.argmax(eigen.values)] = True
-        values = np.maximum(eigen.values[kept], 0.0)
-        part = Spectrum(values, eigen.vectors[:, kept])
-        return self.problem._of_spectrum(part, "quadratic model", why)
-
-    def inner_minimiser(self, values: Mapping[str, Array]) -> Array:
-        return self.proxy_kernel(np.asarray(values[self.variable], dtype=float))
+    def value_gradient(self, x: Array) -> tuple[float, Array]:
+        point = self.at(x)
+        return point.value, point.gradient
 
     def value(self, x: Array, gradient: Array | None = None) -> float:
-        return self.value_gradient(x)[0]
+        return self.at(x).value
 
     def gradient(self, x: Array) -> Array:
-        return self.value_gradient(x)[1]
+        return self.at(x).gradient
+
+    def smoothed_gradient(self, x: Array, smoothing: float) -> Array:
+        """The gradient of the function with the smoothing ε > 0, at a penalty."""
+        y = self.problem.y
+        u = self.oracle.coordinates(y * x)
+        _, q = self.oracle.inside(u, self.penalty(u), smoothing)
+        return y * self.oracle.outside(q) - 1.0
+
+    def inner_minimiser(self, values: Mapping[str, Array]) -> Array:
+        """K*, (n, n)."""
+        return self.at(np.asarray(values[self.variable], dtype=float)).eigen.kernel()
+
+    def svm(self, K: Array, why: str) -> PairedQP:
+        """min ½zᵀKz - eᵀα on the same box and line.
+
+        Parameters
+        ----------
+        K : (n, n) array
+        why : str
+            Why K is positive semidefinite, as a clause of error messages.
+        """
+        return svm_dual(self.problem._constructed(K, "quadratic model", why), self.upper)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size for judging a KKT residual: the margin 1, unless rounding is larger."""
         return max(1.0, 1e-6 * float(np.max(np.abs(gradient + 1.0))))
 
-    def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
-        """The objective at K*(x) as computed, from which a bound may start."""
-        return value
-
     def bounds(
         self, point: Point[Array], multipliers: Mapping[str, Array] | None
     ) -> Iterator[LowerBound]:
-        yield LowerBound(self.dual_bound(point.x, point.value, point.gradient))
+        at = point if isinstance(point, ProxyPoint) else self.at(point.x)
+        yield LowerBound(self.tangent_bound([at], np.ones(1)))
 
-    def dual_bound(self, x: Array, value: float, gradient: Array) -> float:
-        """A lower bound on F from F and ∇F at x, O(n log n).
+    def tangent_bound(self, points: Sequence[ProxyPoint], shares: Array) -> float:
+        """A lower bound on F: a convex combination of tangents, minimised exactly, O(n log n).
 
-        For every α' the inner minimum is at most its value at K*(x), which is concave in α'. Its
-        tangent at x is optimised over the feasible set exactly, and `allowance` is subtracted.
+        For every α' the inner minimum is at most its value at K*(α), which is concave in α'. Its
+        tangent at α is minimised over the feasible set, and `allowance` is subtracted.
         """
-        start = self.kernel_value(x, value, gradient) - float(gradient @ x)
-        return start + self.linear_minimum(gradient) - self.allowance(x)
-
-    def tangent_bound(self, points: Array, shares: Array) -> float:
-        """A convex combination of tangents at several points, minimised exactly."""
         level, slope = 0.0, np.zeros(self.n)
-        for x, share in zip(points, shares / float(shares.sum()), strict=True):
-            value, gradient = self.value_gradient(x)
-            start = self.kernel_value(x, value, gradient) - float(gradient @ x)
-            level += share * (start - self.allowance(x))
-            slope += share * gradient
+        for point, share in zip(points, shares / float(shares.sum()), strict=True):
+            start = point.kernel_value - float(point.gradient @ point.x)
+            level += share * (start - self.allowance(point.x))
+            slope += share * point.gradient
         return level + self.linear_minimum(slope)
 
     @property
@@ -321,94 +413,38 @@ class ProxyStructure(PairedBox):
 
         With E the error of the eigendecomposition, the value changes by at most ½‖z‖²‖E‖, and K*z
         by ‖E‖‖z‖, which is multiplied by the distance of the farthest feasible point.
+
+        In a ball an error δ of the slack counts as well. A ball with less slack by δ has a penalty
+        ρ ≤ ‖z‖²/(4t) for the distance t that stays in it, and F falls by ρδ at most; nor by more
+        than ½‖z‖²√slack, as no K* of the ball is farther from its projection K₀₊.
         """
         norm = float(np.linalg.norm(x))
         farthest = self.upper * np.sqrt(2.0 * self.problem.smaller_class)
-        return self.problem.zero_tolerance * norm * (norm + farthest)
+        rounding = self.problem.zero_tolerance * norm * (norm + farthest)
+        if self.rho is not None:
+            return rounding
+        doubt = self.square_rounding + EPS * self.radius
+        reach = self._reach(max(self.slack - doubt, 0.0))
+        share = 0.5 * float(np.sqrt(self.slack))
+        if reach > 0.0:
+            share = min(share, doubt / (4.0 * reach))
+        return rounding + float(x @ x) * share
 
+    def start(self) -> Array:
+        """Zero, or in a ball a feasible point other than zero, where F has no second derivative."""
+        if self.rho is not None:
+            return super().start()
+        return self.project(np.full(self.n, min(self.upper, 1.0 / self.n)))
 
-@dataclass(frozen=True, eq=False)
-class ProxyDual(ProxyStructure):
-    """min F(α) = c(y∘α) - eᵀα  s.t.  0 ≤ α ≤ C, yᵀα = 0."""
-
-    title = "a dual with a proxy kernel at a penalty"
-    can_smooth = True
-    problem: KernelProblem
-    rho: float
-    """ρ > 0."""
-    upper: float
-    """C, finite."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        # The largest eigenvalue of zzᵀ/(4ρ) is ‖z‖²/(4ρ).
-        least = 0.25 * self.n * self.upper * self.upper / checks.MAX_ENTRY
-        if self.rho < least:
-            expected = f"at least {least:.3g} for this C, or objectives overflow"
-            raise ParameterError("rho", expected, f"{self.rho:g}")
-
-    @property
-    def constant(self) -> float:  # type: ignore[override]
-        """-ρ‖(K₀)₋‖²."""
-        return -self.rho * self.problem.spectrum.negative_square
-
-    def declared(self, value: float, away: float | None = None) -> float:
-        rounding = 0.0 if away is None else np.copysign(self.rho * self.square_rounding, away)
-        return super().declared(value + rounding, away)
-
-    def arrays(self) -> dict[str, Array]:
-        rho, C = np.array(self.rho), np.array(self.upper)
-        return {"K0": self.problem.K, "y": self.problem.y, "C": C, "rho": rho}
+    # ---------------------------------------------------------------- the penalty of a ball
 
     def penalty(self, u: Array) -> float:
-        return self.rho
+        """ρ at z = Vu, inf if K* is K₀₊ there.
 
-    def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        return self.oracle.inside(u, self.rho, smoothing)
-
-
-@dataclass(frozen=True, eq=False)
-class ProxyBall(ProxyStructure):
-    """`ProxyDual` with a bound on the distance instead of a penalty: ‖K - K₀‖² ≤ r.
-
-    F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα: the penalty ρ is the multiplier of the
-    ball, computed for every α such that K* lies on the sphere. Every ρ gives an upper bound on F,
-    and every K in the ball a lower bound, so that rounding in ρ can weaken but not invalidate them.
-    """
-
-    title = "a dual with a proxy kernel in a ball"
-    can_smooth = False
-    problem: KernelProblem
-    slack: float
-    """r - ‖(K₀)₋‖² ≥ 0."""
-    upper: float
-    """C, finite."""
-
-    @classmethod
-    def around(cls, problem: KernelProblem, radius: float | None, upper: float) -> ProxyBall:
-        """The ball of squared radius r; by default ‖K₀‖²/100 more than the smallest one.
-
-        `InfeasibleProblem` if no positive semidefinite kernel is in the ball.
+        In a ball it is the ρ with ‖K* - K₀‖² = r, rounded so that K* is in the ball.
         """
-        if radius is None:
-            return cls(problem, 0.01 * float(np.sum(problem.spectrum.values**2)), upper)
-        least = problem.spectrum.negative_square
-        # An error e of each eigenvalue λ changes the sum of their squares by 2eΣ|λ|.
-        rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))
-        if radius < least - rounding:
-            raise InfeasibleProblem(
-                "radius", f"at least {least!r}, the squared negative eigenvalues of K₀ summed",
-                repr(radius), "No positive semidefinite kernel is in a smaller ball.",
-            )  # fmt: skip
-        return cls(problem, max(radius - least, 0.0), upper)
-
-    @property
-    def radius(self) -> float:
-        """r, the bound on ‖K - K₀‖²."""
-        return self.problem.spectrum.negative_square + self.slack
-
-    def penalty(self, u: Array) -> float:
-        """The ρ with ‖K* - K₀‖² = r, rounded so that K* is in the ball."""
+        if self.rho is not None:
+            return self.rho
         from scipy.optimize import brentq
 
         reach = self._reach(self.slack)
@@ -437,46 +473,9 @@ class ProxyBall(ProxyStructure):
         least = max(-self.problem.spectrum.minimum, 0.0)
         return slack / (least + float(np.hypot(least, np.sqrt(slack)))) if slack else 0.0
 
-    def allowance(self, x: Array) -> float:
-        """That of every structure, and what an error δ of the slack may cost.
-
-        A ball with less slack by δ has a penalty ρ ≤ ‖z‖²/(4t) for the distance t that stays in it,
-        and F falls by ρδ at most; nor by more than ½‖z‖²√slack, as no K* of the ball is farther
-        from its projection K₀₊.
-        """
-        doubt = self.square_rounding + EPS * self.radius
-        reach = self._reach(max(self.slack - doubt, 0.0))
-        share = 0.5 * float(np.sqrt(self.slack))
-        if reach > 0.0:
-            share = min(share, doubt / (4.0 * reach))
-        return super().allowance(x) + float(x @ x) * share
-
     def _excess(self, u: Array, log_rho: float) -> float:
         """log((‖K* - K₀‖² - ‖(K₀)₋‖²)/(r - ‖(K₀)₋‖²))."""
         rho = float(np.exp(log_rho))
         change, q = self.oracle.inside(u, rho)
         moved = (0.5 * float(u @ q) - change) / rho
         return float(np.log(max(moved / self.slack, 1e-300)))
-
-    def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        rho = self.penalty(u)
-        if np.isinf(rho):
-            q = np.maximum(self.oracle.spectrum.values, 0.0) * u
-            return 0.5 * float(u @ q), q
-        change, q = self.oracle.inside(u, rho)
-        return change + rho * self.slack, q
-
-    def arrays(self) -> dict[str, Array]:
-        C, radius = np.array(self.upper), np.array(self.radius)
-        return {"K0": self.problem.K, "y": self.problem.y, "C": C, "radius": radius}
-
-    def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
-        # K* lies inside the ball, within rounding of the sphere.
-        return min(value, 0.5 * float(x @ (gradient + 1.0)) - float(x.sum()))
-
-    def second_derivative(self, x: Array) -> Array:
-        return self.eigen(x).second_derivative(fixed_distance=self.slack > 0.0)
-
-    def start(self) -> Array:
-        """A feasible point other than zero, where F has no second derivative."""
-        return self.project(np.full(self.n, min(self.upper, 1.0 / self.n)))

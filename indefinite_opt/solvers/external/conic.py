@@ -14,7 +14,6 @@ from indefinite_opt.modeling.compiler import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
     LogisticProgram,
-    ProxyBall,
     ProxyDual,
     SeparabilityProgram,
 )
@@ -53,7 +52,6 @@ class _Conic(Solver[Structure[Any]]):
         QP,
         LinearProgram,
         ProxyDual,
-        ProxyBall,
         LogisticProgram,
         SeparabilityProgram,
         ConvexProgram,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, checks
-from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Iterate, Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
-from indefinite_opt.solvers.proxy_kernel.search import Evaluation, ProxySearch
+from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 
 MAX_FALL = 10.0
 """The depth of the cuts, and the curvature of the proximal term, fall by at most this factor from
@@ -27,7 +27,7 @@ nor the decrease that the cuts allow to this share."""
 
 
 @dataclass(frozen=True)
-class ACCPM(Solver[ProxyStructure]):
+class ACCPM(Solver[ProxyDual]):
     """Cutting planes: tangents of F, each at the analytic centre of the set that the others leave.
 
     Luss & d'Aspremont (2007), section 3.2; after Goffin & Vial (2002), the set is that of all
@@ -64,7 +64,7 @@ class ACCPM(Solver[ProxyStructure]):
     rank: int = 32
 
     name = "accpm"
-    accepts = (ProxyDual, ProxyBall)
+    accepts = (ProxyDual,)
     needs_convex = False
     records = True
 
@@ -74,7 +74,7 @@ class ACCPM(Solver[ProxyStructure]):
         checks.positive("weight", self.weight)
         checks.positive("proximal", self.proximal, zero=True)
 
-    def solve(self, task: Task[ProxyStructure]) -> Solution:
+    def solve(self, task: Task[ProxyDual]) -> Solution:
         return _CuttingPlaneIteration(task, self).run()
 
 
@@ -85,10 +85,10 @@ class _CuttingPlaneIteration(ProxySearch):
     max_iter = 2000
     """Centres by default."""
 
-    def __init__(self, task: Task[ProxyStructure], options: ACCPM) -> None:
+    def __init__(self, task: Task[ProxyDual], options: ACCPM) -> None:
         super().__init__(task)
-        self.options, self.center = options, self.start
-        self.last = self.start
+        self.options, self.center = options, self.best
+        self.last = self.best
         level, gradient = self.center.value, self.center.gradient
         self.metric, self.rest = self._curvature()
         self.depth = max(0.5 * (level - self.bound), EPS * abs(level)) or 1.0
@@ -171,10 +171,9 @@ class _CuttingPlaneIteration(ProxySearch):
             rest = (curvature - float(along @ along)) / square
             self.rest = max(rest, self.rest / MAX_FALL)
 
-    def _remember(self, at: Evaluation) -> None:
+    def _remember(self, at: ProxyPoint) -> None:
         """Store the point of a tangent and its value at α = 0 less a bound on its rounding."""
-        dual, products = self.dual, at.gradient * at.x
-        value = dual.kernel_value(*at)
+        dual, products, value = self.dual, at.gradient * at.x, at.kernel_value
         rounding = dual.n * EPS * (abs(value) + float(np.abs(products).sum()))
         offset = value - float(products.sum()) - dual.allowance(at.x) - rounding
         self.points, self.offsets = np.vstack([self.points, at.x]), np.append(self.offsets, offset)

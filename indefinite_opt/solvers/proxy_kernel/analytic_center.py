@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.modeling.structures import ProxyDual
 from indefinite_opt.quadratic import max_step
 
 MAX_PRODUCT_ERROR = 0.5
@@ -38,7 +38,7 @@ class AnalyticCenter:
 
     Parameters
     ----------
-    box : ProxyStructure
+    box : ProxyDual
         The box and the line yᵀα = 0.
     center, gradient : (n,) arrays
         ᾱ, feasible, and ∇F there. The first cut is this tangent.
@@ -81,7 +81,7 @@ class AnalyticCenter:
     """
 
     def __init__(
-        self, box: ProxyStructure, center: Array, gradient: Array, metric: Array, depth: float
+        self, box: ProxyDual, center: Array, gradient: Array, metric: Array, depth: float
     ) -> None:
         self._y, self._n, (positive, negative) = box.problem.y, box.n, box.problem.class_sizes
         share = 0.5 * box.problem.smaller_class * box.upper

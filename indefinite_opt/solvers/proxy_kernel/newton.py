@@ -7,16 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indefinite_opt.foundation import Array, limited
-from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Descent, PairedQP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.proxy_kernel.projected_gradient import SHRINK, GradientSteps
-from indefinite_opt.solvers.proxy_kernel.search import (
-    MIN_INNER_TOL,
-    ROUNDING_SHARE,
-    Evaluation,
-    ProxySearch,
-    kernel_program,
-)
+from indefinite_opt.solvers.proxy_kernel.search import MIN_INNER_TOL, ROUNDING_SHARE, ProxySearch
 
 RATE_STEPS = 8
 """Gradient steps over which their rate of convergence is measured."""
@@ -53,7 +47,7 @@ _MIN_LOG_GAP = 1e-300
 
 
 @dataclass(frozen=True)
-class Newton(Solver[ProxyStructure]):
+class Newton(Solver[ProxyDual]):
     """Sequential quadratic programming with exact second derivatives, reused while they are useful.
 
     At α the second-order model of F is minimised over the whole feasible set by pair steps,
@@ -63,25 +57,25 @@ class Newton(Solver[ProxyStructure]):
     """
 
     name = "newton"
-    accepts = (ProxyDual, ProxyBall)
+    accepts = (ProxyDual,)
     needs_convex = False
     records = True
 
-    def solve(self, task: Task[ProxyStructure]) -> Solution:
+    def solve(self, task: Task[ProxyDual]) -> Solution:
         return _ProxyNewtonIteration(task).run()
 
-    def session(self) -> Session[ProxyStructure]:
+    def session(self) -> Session[ProxyDual]:
         return NewtonSession(self)
 
 
-class NewtonSession(Session[ProxyStructure]):
+class NewtonSession(Session[ProxyDual]):
     """Follows the solution along C, ρ or r, starting from the last solution and its model."""
 
     def __init__(self, solver: Newton) -> None:
         super().__init__(solver)
         self._previous: _ProxyNewtonIteration | None = None
 
-    def solve(self, task: Task[ProxyStructure]) -> Solution:
+    def solve(self, task: Task[ProxyDual]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.task.problem is not task.problem:
             previous = None
@@ -98,7 +92,7 @@ class _ProxyNewtonIteration(ProxySearch):
     """Steps of both kinds by default."""
 
     def __init__(
-        self, task: Task[ProxyStructure], previous: _ProxyNewtonIteration | None = None
+        self, task: Task[ProxyDual], previous: _ProxyNewtonIteration | None = None
     ) -> None:
         super().__init__(task)
         self._next_bound = np.inf  # linearisations are accurate enough near a solution
@@ -108,7 +102,7 @@ class _ProxyNewtonIteration(ProxySearch):
         n = task.problem.n
         evaluation = n**2 + ROOT_TERM_TIME * self.dual.oracle.root_terms
         self.model_cost = MODEL_TIME * n**3 / (EVALUATIONS_PER_STEP * evaluation)
-        self.steps = GradientSteps(self, self.start, spectral=True)
+        self.steps = GradientSteps(self, self.best, spectral=True)
         if previous is not None:
             self.model_cost *= MODEL_SHARE_ON_PATH
             if previous.model is not None:
@@ -120,7 +114,7 @@ class _ProxyNewtonIteration(ProxySearch):
             self.steps.length = previous.steps.length
 
     @property
-    def at(self) -> Evaluation:
+    def at(self) -> ProxyPoint:
         """The current point."""
         return self.steps.at
 
@@ -145,7 +139,7 @@ class _ProxyNewtonIteration(ProxySearch):
             elif moved < 1.0 or residual > MAX_RESIDUAL_RATIO * before:
                 self.model = None
 
-    def _residual(self, at: Evaluation) -> float:
+    def _residual(self, at: ProxyPoint) -> float:
         first_order = self.dual.first_order(at.x, at.gradient)
         return first_order.residual / self.dual.gradient_unit(at.gradient)
 
@@ -178,10 +172,9 @@ class _ProxyNewtonIteration(ProxySearch):
 
     def _build(self) -> PairedQP:
         """The second-order model at α."""
-        left, dual = self.task.remaining, self.dual
-        second = limited(dual.n, left, dual.second_derivative, self.at.x)
+        second = limited(self.dual.n, self.task.remaining, self.at.second_derivative)
         self.models += 1
-        self.model = kernel_program(self.dual, second, "it is a model of a convex function")
+        self.model = self.dual.svm(second, "it is a model of a convex function")
         return self.model
 
     def _move(self, model: PairedQP, residual: float) -> float:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     ROUNDING_SHARE,
-    Evaluation,
     ProxySearch,
     first_step_length,
 )
@@ -32,7 +31,7 @@ MIN_LENGTH_SHARE = 1e-30
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Solver[ProxyStructure]):
+class ProjectedGradient(Solver[ProxyDual]):
     """α ← P_A(α + t∇f(α)), where P_A projects onto the box and the line.
 
     Luss & d'Aspremont (2007), section 3.1. Steps take O(n²), but convergence is slow in the end: a
@@ -54,7 +53,7 @@ class ProjectedGradient(Solver[ProxyStructure]):
     smoothing: float = 0.0
 
     name = "projected-gradient"
-    accepts = (ProxyDual, ProxyBall)
+    accepts = (ProxyDual,)
     needs_convex = False
     records = True
 
@@ -64,21 +63,21 @@ class ProjectedGradient(Solver[ProxyStructure]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
-        if reason is None and self.smoothing > 0.0 and not task.structure.can_smooth:
+        if reason is None and self.smoothing > 0.0 and task.structure.rho is None:
             return "a smoothed gradient is defined where the distance has a penalty"
         return reason
 
-    def solve(self, task: Task[ProxyStructure]) -> Solution:
+    def solve(self, task: Task[ProxyDual]) -> Solution:
         return _ProjectedGradientIteration(task, self).run()
 
 
 class _ProjectedGradientIteration(ProxySearch):
     summary = "{0.iterations} steps, {0.calls} evaluations"
 
-    def __init__(self, task: Task[ProxyStructure], options: ProjectedGradient) -> None:
+    def __init__(self, task: Task[ProxyDual], options: ProjectedGradient) -> None:
         super().__init__(task)
         self.options = options
-        self.steps = GradientSteps(self, self.start, spectral=options.step == "spectral")
+        self.steps = GradientSteps(self, self.best, spectral=options.step == "spectral")
 
     def step(self) -> bool:
         self.iterations += 1
@@ -86,7 +85,7 @@ class _ProjectedGradientIteration(ProxySearch):
         slope = steps.at.gradient
         if options.smoothing > 0.0:
             self.calls += 1
-            slope = self.dual.value_gradient(steps.at.x, options.smoothing)[1]
+            slope = self.dual.smoothed_gradient(steps.at.x, options.smoothing)
         if options.step != "diminishing":
             return (steps.step(slope) and not self.stalled()) or self.settle()
         length = self.dual.upper * np.sqrt(self.dual.n / self.iterations)
@@ -100,7 +99,7 @@ class GradientSteps:
 
     Attributes
     ----------
-    at : Evaluation
+    at : ProxyPoint
         The current point.
     length : float
         t, to be tried next.
@@ -109,7 +108,7 @@ class GradientSteps:
         along the last step, as Birgin, Martínez & Raydan (2000) do; else from 1.5 times the last.
     """
 
-    def __init__(self, search: ProxySearch, at: Evaluation, spectral: bool) -> None:
+    def __init__(self, search: ProxySearch, at: ProxyPoint, spectral: bool) -> None:
         self.search, self.at, self.spectral = search, at, spectral
         self.length = self._first = first_step_length(search.dual)
 

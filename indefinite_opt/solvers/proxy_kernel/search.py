@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import (
     Descent,
     Iteration,
-    PairedQP,
-    Point,
     Solution,
     Status,
     Task,
     Witness,
     relative,
-    svm_dual,
 )
 
 TIE_SHARE = 0.01
@@ -57,78 +53,35 @@ _MIN_CURVATURE_SHARE = 1e-12
 largest |eigenvalue|."""
 
 
-class Evaluation(NamedTuple):
-    """F and ∇F at a point."""
-
-    x: Array
-    value: float
-    gradient: Array
-
-
-def kernel_program(dual: ProxyStructure, K: Array, why: str) -> PairedQP:
-    """min ½(y∘α)ᵀK(y∘α) - eᵀα on the box and line of a dual.
-
-    Parameters
-    ----------
-    dual : ProxyStructure
-    K : (n, n) array
-    why : str
-        Why K is positive semidefinite, as a clause of error messages.
-    """
-    problem = dual.problem._constructed(K, "quadratic model", why)
-    return svm_dual(problem, dual.upper)
-
-
-def first_step_length(dual: ProxyStructure) -> float:
+def first_step_length(dual: ProxyDual) -> float:
     """The reciprocal of the curvature that F has at zero along the first eigenvector of K₀."""
     spectrum = dual.problem.spectrum
     largest = float(np.max(np.abs(spectrum.values), initial=0.0))
     return 1.0 / (max(spectrum.maximum, _MIN_CURVATURE_SHARE * largest) or 1.0)
 
 
-class KernelBound:
-    """Lower bounds on F from proxy kernels, each by one support vector machine.
+def svm_bound(
+    task: Task[ProxyDual], point: ProxyPoint, accuracy: float, first: Array | None = None
+) -> tuple[float, Array]:
+    """The bound on F by the support vector machine with the kernel K* of a point, and its weights.
 
-    For every K ⪰ 0, min over α of ½zᵀKz - eᵀα - ρ‖K - K₀‖², z = y∘α, is a lower bound on F = -f
-    (Luss & d'Aspremont 2007, section 2.2). For K = K*(x) it is F(x) less the decrease that the SVM
-    with that kernel still allows from α = x. Each SVM starts at the weights of the last one.
+    Parameters
+    ----------
+    accuracy : float
+        Absolute accuracy of the bound.
+    first : (n,) array, optional
+        Feasible weights where the machine starts; by default those of the point.
     """
-
-    def __init__(self, task: Task[ProxyStructure]) -> None:
-        self.task, self.dual = task, task.structure
-        self._weights: Array | None = None
-
-    def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> tuple[float, Witness]:
-        """The bound of K*(x) to an absolute accuracy, given F and ∇F at x, and what proves it."""
-        dual = self.dual
-        # With residual ε the duality gap is at most ε times the largest total weight.
-        tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
-        tol = min(max(tol, MIN_INNER_TOL), MAX_INNER_TOL)
-        limit = BOUND_STEPS + BOUND_STEPS_PER_POINT * dual.n
-        qp = self._svm(x)
-        first = dual.project(x) if self._weights is None else self._weights
-        inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
-        run = Descent(inner, first.copy())
-        run.to_stationarity()
-        self._weights = run.alpha
-        return self._proved(qp, x, value, gradient, run.alpha), Witness.of(x, run.alpha)
-
-    def of(self, x: Array, weights: Array) -> float:
-        """The bound that any weights prove with the kernel K*(x)."""
-        return self._proved(self._svm(x), x, *self.dual.value_gradient(x), weights)
-
-    def _svm(self, x: Array) -> PairedQP:
-        """The program with K*(x), without a penalty."""
-        problem = self.dual.proxy_problem(x, "its kernel matrix is a positive part")
-        return svm_dual(problem, self.dual.upper)
-
-    def _proved(
-        self, qp: PairedQP, x: Array, value: float, gradient: Array, weights: Array
-    ) -> float:
-        """F less the decrease that any weights prove to be the most from α = x."""
-        least = qp.dual_bound(weights, qp.gradient(weights))
-        start = self.dual.kernel_value(x, value, gradient)
-        return start + (least - qp.value(x)) - self.dual.allowance(x)
+    dual = task.structure
+    # With residual ε the duality gap is at most ε times the largest total weight.
+    tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
+    tol = min(max(tol, MIN_INNER_TOL), MAX_INNER_TOL)
+    limit = BOUND_STEPS + BOUND_STEPS_PER_POINT * dual.n
+    qp = point.svm()
+    inner = task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
+    run = Descent(inner, dual.project(point.x) if first is None else first.copy())
+    run.to_stationarity()
+    return point.bound_by(qp, run.alpha), run.alpha
 
 
 class ProxySearch(Iteration):
@@ -136,10 +89,8 @@ class ProxySearch(Iteration):
 
     Attributes
     ----------
-    start : Evaluation
-        Where the search begins.
-    best : Evaluation
-        The best point so far.
+    best : ProxyPoint
+        The best point so far, at first the one where the search begins.
     bound : float
         The best lower bound on F.
     kind, witness : str, Witness
@@ -150,28 +101,24 @@ class ProxySearch(Iteration):
     max_iter = 100_000
     """Steps by default."""
 
-    def __init__(self, task: Task[ProxyStructure]) -> None:
+    def __init__(self, task: Task[ProxyDual]) -> None:
         super().__init__(task, self.max_iter)
-        self.dual: ProxyStructure = task.structure
+        self.dual: ProxyDual = task.structure
         self.bound, self.kind = -np.inf, "none"
-        self.kernel_bound = KernelBound(task)
         self._next_bound: float = MIN_CALLS_BETWEEN_BOUNDS
         self._least, self._idle = np.inf, 0
+        self._weights: Array | None = None
         x = self.dual.start() if task.start is None else task.start.copy()
-        self.best, self._best_bound = Evaluation(x, np.inf, np.zeros(self.dual.n)), -np.inf
-        self.start = self.evaluate(x)
+        self.best, self._best_bound = self._bounded(x)
 
-    def evaluate(self, x: Array) -> Evaluation:
+    def evaluate(self, x: Array) -> ProxyPoint:
         """F and ∇F at a feasible point, whose linearisation is a bound; keeps the best of each.
 
         Both are NaN where the point has an entry that is not finite.
         """
         if not np.isfinite(x).all():
-            return Evaluation(x, np.nan, np.full_like(x, np.nan))
-        at = Evaluation(x, *self.dual.value_gradient(x))
-        self.calls += 1
-        bound = self.dual.dual_bound(*at)
-        self.offer(bound, "linearisation", Witness.of(x))
+            return ProxyPoint(x, np.nan, np.full_like(x, np.nan), self.dual, np.nan)
+        at, bound = self._bounded(x)
         # Of two points with equal values the one with the higher bound is kept.
         tie = TIE_SHARE * self.task.tol * self.dual.gap_unit(at.value)
         rise = at.value - self.best.value
@@ -179,16 +126,27 @@ class ProxySearch(Iteration):
             self.best, self._best_bound = at, bound
         return at
 
+    def _bounded(self, x: Array) -> tuple[ProxyPoint, float]:
+        """F and ∇F at a point, and the bound of its linearisation, which is offered."""
+        at = self.dual.at(x)
+        self.calls += 1
+        bound = self.dual.tangent_bound([at], np.ones(1))
+        self.offer(bound, "linearisation", Witness.of(x))
+        return at, bound
+
     def offer(self, bound: float, kind: str, witness: Witness) -> None:
         """Keep a lower bound on F and the points that prove it, if it is the best so far."""
         if self.bound < bound < np.inf:
             self.bound, self.kind, self.witness = bound, kind, witness
 
     def improve_bound(self) -> None:
-        """Compute the bound of the proxy kernel at the best point."""
+        """Compute the bound of the proxy kernel at the best point.
+
+        Each support vector machine starts at the weights of the last one.
+        """
         accuracy = BOUND_ACCURACY_SHARE * self.task.tol * abs(self.best.value)
-        bound, witness = self.kernel_bound.at(*self.best, accuracy)
-        self.offer(bound, "proxy kernel", witness)
+        bound, self._weights = svm_bound(self.task, self.best, accuracy, self._weights)
+        self.offer(bound, "proxy kernel", Witness.of(self.best.x, self._weights))
 
     def stalled(self) -> bool:
         """Whether the gap has not fallen in the last `MAX_IDLE` calls of this method."""
@@ -209,8 +167,7 @@ class ProxySearch(Iteration):
     @property
     def solved(self) -> bool:
         """Whether the gap is closed; see `gaps`."""
-        best = Point(self.best.x, self.best.value, self.best.gradient)
-        return self.gap <= self.task.tol * self.task.unit(best)
+        return self.gap <= self.task.tol * self.task.unit(self.best)
 
     def record(self) -> bool:
         if self.calls >= self._next_bound:

@@ -11,7 +11,7 @@ import numpy as np
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import (
     Descent,
     Document,
@@ -22,7 +22,7 @@ from indefinite_opt.quadratic import (
     plain,
     triangle,
 )
-from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL, kernel_program
+from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL
 
 
 @bound_document.register(LinearProgram)
@@ -37,9 +37,9 @@ def _linear_bound(
     return linear_document(structure.standard_form(), given)
 
 
-@bound_document.register(ProxyStructure)
+@bound_document.register(ProxyDual)
 def _proxy_bound(
-    structure: ProxyStructure,
+    structure: ProxyDual,
     task: Task[Any],
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
@@ -48,12 +48,12 @@ def _proxy_bound(
     return proxy_document(task, np.asarray(values[structure.variable], float))
 
 
-def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
+def proxy_document(task: Task[ProxyDual], x: Array) -> Document:
     """The proof of a bound on a Luss dual, by the proxy kernel of x and its own best weights."""
     dual = task.structure
     y, arrays = dual.problem.y, dual.arrays()
-    factor = _factor(dual, x)
-    qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
+    factor = _factor(dual.at(x))
+    qp = dual.svm(factor @ factor.T, "its kernel matrix is F times its transpose")
     # Wherever the descent ends, a bound follows.
     inner = task.on(qp, problem=qp.problem, tol=MIN_INNER_TOL, max_iter=100_000)
     run = Descent(inner, dual.project(x))
@@ -62,29 +62,30 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     # The loss is convex and piecewise linear in the offset, so one of its kinks is optimal.
     offsets = y - margins
     left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
-    penalty = "rho" if "rho" in arrays else "radius"
+    distance = "radius" if dual.rho is None else "rho"
     program = {"K": triangle(arrays["K0"]), "y": [int(label) for label in y], "C": dual.upper}
     content = {
         "factor": [plain(row) for row in factor],
         "point": plain(y * run.alpha),
         "offset": float(offsets[np.argmin(left)]),
     }
-    program[penalty] = float(arrays[penalty])
+    program[distance] = float(arrays[distance])
     return document("proxy", program, {"sense": -1, "constant": 0}, content)
 
 
-def _factor(dual: ProxyStructure, x: Array) -> Array:
-    """F with FFᵀ the proxy kernel of x, up to rounding, but exactly in the ball if there is one."""
-    arrays = dual.arrays()
-    radius = float(arrays.get("radius", np.inf))
+def _factor(point: ProxyPoint) -> Array:
+    """F with FFᵀ its proxy kernel, up to rounding, but exactly in the ball if there is one."""
+    dual = point.dual
     # Relative increases of the penalty of the distance, until the kernel is exactly in the ball.
     for share in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
-        eigen = dual.eigen(x, share)
+        eigen = point.eigen_at(1.0 + share)
         kept = eigen.values > 0.0
         factor = eigen.vectors[:, kept] * np.sqrt(eigen.values[kept])
-        if np.isinf(radius) or _square_distance(factor, arrays["K0"]) <= Fraction(radius):
+        if dual.rho is not None:
             return factor
-    raise ParameterError("radius", "one that leaves room for rounding", f"{radius!r}")
+        if _square_distance(factor, dual.problem.K) <= Fraction(dual.radius):
+            return factor
+    raise ParameterError("radius", "one that leaves room for rounding", f"{dual.radius!r}")
 
 
 def _square_distance(factor: Array, K: Array) -> Fraction:

@@ -14,7 +14,7 @@ import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, Values, cached_property, limited
-from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.modeling.structures import ProxyPoint
 from indefinite_opt.quadratic import (
     QP,
     Claim,
@@ -33,7 +33,7 @@ from indefinite_opt.quadratic import (
     relative,
 )
 from indefinite_opt.solvers import as_solver, default_solver
-from indefinite_opt.solvers.proxy_kernel import KernelBound
+from indefinite_opt.solvers.proxy_kernel import svm_bound
 
 
 class Searched(NamedTuple):
@@ -141,7 +141,7 @@ class Measured:
             yield from structure.bounds(self.near, multipliers)
             if given and structure.multipliers_from_solver:
                 yield from structure.bounds(self.near, solver_multipliers(task))
-            if isinstance(structure, ProxyStructure):
+            if isinstance(self.near, ProxyPoint):
                 yield from _proxy_bounds(task, self.near, witness)
 
         self._keep_closest(bounds())
@@ -188,18 +188,17 @@ class Measured:
         return Searched(search.nodes, bracket.original(bracket.value))
 
 
-def _proxy_bounds(
-    task: Task[ProxyStructure], near: Point[Any], witness: object
-) -> Iterator[LowerBound]:
+def _proxy_bounds(task: Task[Any], near: ProxyPoint, witness: object) -> Iterator[LowerBound]:
     """Bounds from a solver's witness, and from the SVM with the proxy kernel of a point."""
-    structure, (x, value, gradient) = task.structure, (near.x, near.value, near.gradient)
+    dual = near.dual
     if isinstance(witness, Witness):
-        yield LowerBound(structure.tangent_bound(witness.points, witness.shares))
+        points = [near if np.array_equal(x, near.x) else dual.at(x) for x in witness.points]
+        yield LowerBound(dual.tangent_bound(points, witness.shares))
         if witness.weights is not None:
-            yield LowerBound(KernelBound(task).of(witness.points[0], witness.weights))
-    if np.isfinite(value):
-        accuracy = 0.1 * max(task.tol * structure.gap_unit(value), task.atol)
-        yield LowerBound(KernelBound(task).at(x, value, gradient, accuracy)[0])
+            yield LowerBound(points[0].bound_by(points[0].svm(), witness.weights))
+    if np.isfinite(near.value):
+        accuracy = 0.1 * max(task.tol * dual.gap_unit(near.value), task.atol)
+        yield LowerBound(svm_bound(task, near, accuracy)[0])
 
 
 @dataclass(frozen=True, eq=False)
