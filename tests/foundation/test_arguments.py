@@ -65,7 +65,7 @@ def test_parameters_of_classes_and_generators_are_checked(made: Any) -> None:
 
 
 LEAST = {
-    "ACCPM.cuts": 2, "ACCPM.rank": 0, "MultiStart.perturbations": 0, "PseudoEuclidean.p": 0,
+    "ACCPM.cuts": 2, "MultiStart.perturbations": 0, "PseudoEuclidean.p": 0,
 }  # fmt: skip
 """The least value of a whole number, where it is not 1."""
 

@@ -10,7 +10,7 @@ from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Iterate, Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
-from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
+from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, first_step_length
 
 MAX_FALL = 10.0
 """The depth of the cuts, and the curvature of the proximal term, fall by at most this factor from
@@ -33,9 +33,9 @@ class ACCPM(Solver[ProxyDual]):
     Luss & d'Aspremont (2007), section 3.2; after Goffin & Vial (2002), the set is that of all
     (α, t) above the tangents and below a level; see `AnalyticCenter`. A proximal term (du Merle &
     Vial 2002) keeps centres near the best point in the directions that no cut has explored yet,
-    which are almost all of them. Its curvature along leading eigenvectors of K₀ is that of F at
-    zero, and in other directions that of F along the last move. Gaps shrink linearly; with the term
-    dozens of cuts are enough, without it about n are needed. F is evaluated once per cut.
+    which are almost all of them. Its curvature is that of F along the last move. Gaps shrink
+    linearly; with the term dozens of cuts are enough, without it about n are needed. F is evaluated
+    once per cut.
 
     Every tangent bounds F from below, and so does their mean weighted by the multipliers.
 
@@ -49,19 +49,15 @@ class ACCPM(Solver[ProxyDual]):
         centres more central; without a proximal term 0.1 is better.
     proximal : float
         Weight of the proximal term; 0 for the method of the paper.
-    rank : int
-        Eigenvectors of K₀ in the proximal term.
 
     Notes
     -----
-    A Newton step with m cuts takes O(n(m + rank)²); a cut takes four or five such steps and O(n²)
-    for F.
+    A Newton step with m cuts takes O(nm²); a cut takes four or five such steps and O(n²) for F.
     """
 
     cuts: int = 1000
     weight: float = 1.0
     proximal: float = 1.0
-    rank: int = 32
 
     name = "accpm"
     accepts = (ProxyDual,)
@@ -70,7 +66,6 @@ class ACCPM(Solver[ProxyDual]):
 
     def __post_init__(self) -> None:
         checks.whole("cuts", self.cuts, least=2)
-        checks.whole("rank", self.rank, least=0)
         checks.positive("weight", self.weight)
         checks.positive("proximal", self.proximal, zero=True)
 
@@ -79,7 +74,7 @@ class ACCPM(Solver[ProxyDual]):
 
 
 class _CuttingPlaneIteration(ProxySearch):
-    """The best point ᾱ of the cuts with F there, the cuts and the metric."""
+    """The best point ᾱ with F there, the cuts, and the curvature of the proximal term."""
 
     summary = "{0.iterations} centres, {0.set.steps} Newton steps, {0.calls} evaluations"
     max_iter = 2000
@@ -90,22 +85,12 @@ class _CuttingPlaneIteration(ProxySearch):
         self.options, self.center = options, self.best
         self.last = self.best
         level, gradient = self.center.value, self.center.gradient
-        self.metric, self.rest = self._curvature()
+        self.curvature = 1.0 / first_step_length(self.dual)
         self.depth = max(0.5 * (level - self.bound), EPS * abs(level)) or 1.0
-        metric = np.sqrt(options.proximal) * self.metric
-        self.set = AnalyticCenter(self.dual, self.center.x, gradient, metric, self.depth)
+        self.set = AnalyticCenter(self.dual, self.center.x, gradient, self.depth)
         self.points, self.offsets = np.empty((0, self.dual.n)), np.empty(0)
         self._remember(self.center)
         self.least, self.idle = np.full(2, np.inf), 0
-
-    def _curvature(self) -> tuple[Array, float]:
-        """B and q of the metric: the Hessian of F at zero is BᵀB + (0 to q)I."""
-        spectrum, y = self.dual.problem.spectrum, self.dual.problem.y
-        rank = 0 if self.options.proximal == 0.0 else min(self.options.rank, y.size - 1)
-        values = np.maximum(spectrum.values[::-1], 0.0)
-        count = int(np.sum(values[:rank] > 0.0))
-        leading = spectrum.vectors[:, ::-1][:, :count]
-        return (leading * np.sqrt(values[:count])).T * y, float(values[rank])
 
     def iterate(self) -> Iterate:
         """The centre of the last cut."""
@@ -134,7 +119,7 @@ class _CuttingPlaneIteration(ProxySearch):
         self.idle += 1
         if np.any(now <= PROGRESS_SHARE * self.least):
             self.least, self.idle = np.minimum(self.least, now), 0
-        cuts.q = options.proximal * self.rest
+        cuts.q = options.proximal * self.curvature
         if self.idle > MAX_IDLE_CUTS or not cuts.center((weight + m) / self.depth):
             return self.settle()
         self.iterations += 1
@@ -147,11 +132,16 @@ class _CuttingPlaneIteration(ProxySearch):
         new, old, cuts = self.evaluate(x), self.center, self.set
         self.last = new
         d = x - old.x
-        slope, rise = float(old.gradient @ d), float((new.gradient - old.gradient) @ d)
+        # The reduced gradient has no component along y, hence none of its rounding.
+        reduced = self.dual.first_order(old.x, old.gradient).reduced
+        slope, rise = float(reduced @ d), float((new.gradient - old.gradient) @ d)
         change = new.value - old.value
         if rise < MIN_RISE_SHARE * abs(old.value):
             change = slope + 0.5 * rise
-        self._learn(d, 2.0 * (change - slope))
+        square = float(d @ d)
+        if square > 0.0:
+            along = 2.0 * (change - slope) / square
+            self.curvature = max(along, self.curvature / MAX_FALL)
         if len(self.points) == self.options.cuts:
             kept = np.delete(np.arange(len(self.points)), np.argmin(cuts.multipliers))
             self.points, self.offsets = self.points[kept], self.offsets[kept]
@@ -162,14 +152,6 @@ class _CuttingPlaneIteration(ProxySearch):
             cuts.lower_level(-change, new.gradient)
         self._remember(new)
         cuts.add(offset, new.gradient)
-
-    def _learn(self, d: Array, curvature: float) -> None:
-        """Give the metric the curvature of F along d, unless that makes it fall too fast."""
-        square = float(d @ d)
-        if square > 0.0:
-            along = self.metric @ d
-            rest = (curvature - float(along @ along)) / square
-            self.rest = max(rest, self.rest / MAX_FALL)
 
     def _remember(self, at: ProxyPoint) -> None:
         """Store the point of a tangent and its value at α = 0 less a bound on its rounding."""
@@ -188,7 +170,7 @@ class _CuttingPlaneIteration(ProxySearch):
     def _round(self) -> None:
         """A short projected gradient step, to the bounds that the barrier keeps weights from."""
         dual = self.dual
-        curvature = max(dual.problem.spectrum.maximum, 0.0) + self.rest
+        curvature = max(dual.problem.spectrum.maximum, 0.0) + self.curvature
         across = float(np.max(np.abs(self.best.gradient))) / dual.upper
         length = 1.0 / (max(curvature, across) or 1.0)
         rounded = self.evaluate(dual.project(self.best.x - length * self.best.gradient))

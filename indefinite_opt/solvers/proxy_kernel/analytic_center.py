@@ -27,10 +27,10 @@ class AnalyticCenter:
 
     Over 0 < α < C with yᵀα = 0 and over t it minimises
 
-        λ₀(t + ½dᵀQd) - Σ log α_j - Σ log(C - α_j) - Σ log(t - lᵢ(α)),  d = α - ᾱ,
+        λ₀(t + ½q‖d‖²) - Σ log α_j - Σ log(C - α_j) - Σ log(t - lᵢ(α)),  d = α - ᾱ,
 
-    where lᵢ(α) = U + eᵢ + (g + hᵢ)ᵀd are the cuts and Q = qI + BᵀB. Without Q this is the centre of
-    the set of all (α, t) above the cuts and below a level L with the weight w = λ₀(L - t).
+    where lᵢ(α) = U + eᵢ + (g + hᵢ)ᵀd are the cuts. With q = 0 this is the centre of the set of all
+    (α, t) above the cuts and below a level L with the weight w = λ₀(L - t).
 
     Slacks are independent variables whose equations hold after a full step, so that a new cut may
     exclude the old centre. Everything is measured from ᾱ, where F = U and ∇F = g, which preserves
@@ -42,8 +42,6 @@ class AnalyticCenter:
         The box and the line yᵀα = 0.
     center, gradient : (n,) arrays
         ᾱ, feasible, and ∇F there. The first cut is this tangent.
-    metric : (r, n) array
-        B.
     depth : float
         A guess of U - t at the centre.
 
@@ -52,7 +50,7 @@ class AnalyticCenter:
     d : (n,) array
         α - ᾱ.
     q : float
-        It may be set between calls of `center`.
+        The curvature of the proximal term, 0 at first; it may be set between calls of `center`.
     gradients : (m, n) array
         Gradients of the cuts.
     level_multiplier : float
@@ -65,24 +63,21 @@ class AnalyticCenter:
     The centre has slacks s and multipliers λ of the two bounds and of the cuts (c), and a
     multiplier ν of the line, with
 
-        s_c = τ - e - Hd,  sλ = 1,  λ₀ = Σλ_c,  λ₀(g + Qd) + Hᵀλ_c + νy = 1/α - 1/(C - α).
+        s_c = τ - e - Hd,  sλ = 1,  λ₀ = Σλ_c,  λ₀(g + qd) + Hᵀλ_c + νy = 1/α - 1/(C - α).
 
-    Let A have the rows B and H. The steps p of α, Δτ, Δν and, for each row of A, the change f of
-    its force (λ₀Bd of the first, λ_c of the last) are Newton's if
+    The steps p of α, Δτ, Δν and the changes f of the multipliers λ_c are Newton's if
 
-        ⎡ E   Aᵀ  y   0 ⎤ ⎡ p  ⎤   ⎡ r         ⎤    E = λ/s of both bounds, added up, + λ₀q
-        ⎢ A  -G   0  -σ ⎥ ⎢ f  ⎥ = ⎢ -z        ⎥    G = 1/λ₀, s_c/λ_c
-        ⎢ yᵀ  0   0   0 ⎥ ⎢ Δν ⎥   ⎢ -yᵀα      ⎥    σ = 0, 1
-        ⎣ 0   σᵀ  0   0 ⎦ ⎣ Δτ ⎦   ⎣ λ₀ - Σλ_c ⎦    z = 0, 1/λ_c - (τ - e - Hd)
+        ⎡ E   Hᵀ  y   0 ⎤ ⎡ p  ⎤   ⎡ r         ⎤    E = λ/s of both bounds, added up, + λ₀q
+        ⎢ H  -G   0  -e ⎥ ⎢ f  ⎥ = ⎢ -z        ⎥    G = s_c/λ_c
+        ⎢ yᵀ  0   0   0 ⎥ ⎢ Δν ⎥   ⎢ -yᵀα      ⎥    e = (1, ..., 1)
+        ⎣ 0   eᵀ  0   0 ⎦ ⎣ Δτ ⎦   ⎣ λ₀ - Σλ_c ⎦    z = 1/λ_c - (τ - e - Hd)
 
     where E and G are diagonal and r is the residual of stationarity. With P the projection
-    orthogonal to E^(-1/2)y, Ā = A E^(-1/2) P and M = ĀĀᵀ + G, this takes two solutions with the
-    Cholesky factors of M: O(n(m + r)² + (m + r)³) per step with m cuts.
+    orthogonal to E^(-1/2)y, H̄ = H E^(-1/2) P and M = H̄H̄ᵀ + G, this takes two solutions with the
+    Cholesky factors of M: O(nm² + m³) per step with m cuts.
     """
 
-    def __init__(
-        self, box: ProxyDual, center: Array, gradient: Array, metric: Array, depth: float
-    ) -> None:
+    def __init__(self, box: ProxyDual, center: Array, gradient: Array, depth: float) -> None:
         self._y, self._n, (positive, negative) = box.problem.y, box.n, box.problem.class_sizes
         share = 0.5 * box.problem.smaller_class * box.upper
         alpha = np.where(self._y > 0, share / positive, share / negative)
@@ -91,7 +86,7 @@ class AnalyticCenter:
         self._s = np.concatenate([alpha, box.upper - alpha])
         self._lambda = 1.0 / self._s
         self._nu, self._tau = 0.0, -depth - float(gradient @ self.d)
-        self._g, self._B, self.q = gradient, metric, 0.0
+        self._g, self.q = gradient, 0.0
         self.level_multiplier, self.steps = 2.0 / depth, 0
         self.gradients, self._H, self._e = np.empty((0, box.n)), np.empty((0, box.n)), np.empty(0)
         self.add(0.0, gradient)
@@ -150,8 +145,8 @@ class AnalyticCenter:
         """One step of all slacks and multipliers; the smaller of its two lengths."""
         n, y, level, s, multipliers = self._n, self._y, self.level_multiplier, self._s, self._lambda
         lower, upper, cuts = s[:n], s[n : 2 * n], s[2 * n :]
-        Qd = self.q * self.d + (self._B @ self.d) @ self._B
-        r = 1.0 / lower - 1.0 / upper - level * (self._g + Qd) - self.multipliers @ self._H
+        pull = level * (self._g + self.q * self.d)
+        r = 1.0 / lower - 1.0 / upper - pull - self.multipliers @ self._H
         heights = self._tau - self._e - self._H @ self.d
         stiffness = multipliers / s
         E = stiffness[:n] + stiffness[n : 2 * n] + level * self.q
@@ -172,35 +167,31 @@ class AnalyticCenter:
         self.steps += 1
         return min(length, multiplier_length)
 
-    def _direction(
-        self, E: Array, r: Array, cut_G: Array, cut_z: Array
-    ) -> tuple[Array, float, float]:
+    def _direction(self, E: Array, r: Array, G: Array, z: Array) -> tuple[Array, float, float]:
         """p, Δτ and Δν of the system above; nan if rounding makes M indefinite."""
         from scipy.linalg import cho_factor, cho_solve
 
-        level, rest = self.level_multiplier, np.zeros(len(self._B))
-        G = np.append(rest + 1.0 / level, cut_G)
-        sigma, z = np.append(rest, np.ones(cut_G.size)), np.append(rest, cut_z)
         root = 1.0 / np.sqrt(E)
         normal = self._y * root
         length = float(np.linalg.norm(normal))
         normal /= length
         r = r * root
         along, back = float(normal @ r), -float(self._y @ self.alpha) / length
-        scaled = np.vstack([self._B, self._H]) * root
+        scaled = self._H * root
         across = scaled @ normal
         scaled -= np.outer(across, normal)
         M = scaled @ scaled.T
         M.flat[:: G.size + 1] += G
-        z += scaled @ r + back * across
+        z = z + scaled @ r + back * across
         try:
             with one_thread():
                 factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             return np.full(self._n, np.nan), np.nan, np.nan
-        Mz, Msigma = cho_solve(factor, np.array([z, sigma]).T, check_finite=False).T
-        missing = level - float(self.multipliers.sum())
-        tau_step = (float(sigma @ Mz) - missing) / float(sigma @ Msigma)
-        f = Mz - tau_step * Msigma
+        both = np.array([z, np.ones(G.size)]).T
+        of_z, of_ones = cho_solve(factor, both, check_finite=False).T
+        missing = self.level_multiplier - float(self.multipliers.sum())
+        tau_step = (float(of_z.sum()) - missing) / float(of_ones.sum())
+        f = of_z - tau_step * of_ones
         p = root * (r - f @ scaled + (back - along) * normal)
         return p, tau_step, (along - float(f @ across) - back) / length
