@@ -49,7 +49,7 @@ CLAIMS = (
     "optimality_conditions:-steps,-live",
     "finite_form:-best_point,-descended,-start,-placed,-obstacle",
     "proof/certificate:claim_of",
-    "measurement:Measured,measure,convex_gap,convexity",
+    "measurement:-_proxy_bounds,-_conditions,-solver_multipliers,-examine_curvature",
     "proof_checker:-main,-digest",
     "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,document,"
     "_ends,triangle,plain,_written",

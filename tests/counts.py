@@ -94,7 +94,9 @@ PROGRAMS = (
 )  # fmt: skip
 """Classes that hold one and the same quadratic program."""
 
-RECORDS = ("Optimality", "_Measures", "Measured", "Measurement", "Facts", "Certificate")
+RECORDS = (
+    "Answer", "Optimality", "_Measures", "Measured", "Measurement", "Facts", "Certificate",
+)  # fmt: skip
 """Records of one and the same measurement."""
 
 

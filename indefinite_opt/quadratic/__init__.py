@@ -50,7 +50,7 @@ from indefinite_opt.quadratic.matrices.spectrum import (
 from indefinite_opt.quadratic.program.naming import Names, entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof import proof_checker
-from indefinite_opt.quadratic.proof.certificate import Certificate, Facts, claim_of
+from indefinite_opt.quadratic.proof.certificate import Answer, Certificate, claim_of
 from indefinite_opt.quadratic.proof.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.quadratic.proof.proof_document import (
     Document,

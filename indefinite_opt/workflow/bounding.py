@@ -44,7 +44,7 @@ from indefinite_opt.workflow.bracket import (
     bracketable,
     ended,
 )
-from indefinite_opt.workflow.certificates import convexity
+from indefinite_opt.workflow.certificates import begun, convexity
 from indefinite_opt.workflow.pairwise import Pairwise, in_pairs
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
@@ -362,9 +362,10 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     options = Options(tol, task.remaining, seed=task.seed, callback=task.callback, atol=float(atol))
     result = solve_with(task.problem, task.formulation, None, None, options)[0]
     certificate, structure, sense = result.certificate, task.structure, task.structure.sense
-    point = structure.at(structure.from_values(result.values))
-    near, error = structure.attained(point, structure.infeasibility(point.x))
-    attained = structure.declared(near.value + error, np.inf)
+    answer = result._answer or begun(task, structure.at(structure.from_values(result.values)))
+    if not np.isfinite(answer.error):
+        answer.near, answer.error = structure.attained(answer.point, answer.primal)
+    attained = structure.declared(answer.near.value + answer.error, np.inf)
     feasible = certificate.claim is not Claim.NONE
     rigorous = feasible and sense * (attained - certificate.bound) >= 0.0
     if 0.0 < certificate.gap < np.inf:
@@ -376,7 +377,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     if 0.0 < width < np.inf:
         # Beside a large constant the ends are farther apart by its rounding.
         width = max(width, upper - lower)
-        share = max(share, relative(width, structure.gap_unit(near.value)))
+        share = max(share, relative(width, structure.gap_unit(answer.near.value)))
     closed = share <= gap or width <= atol
     closed = closed or certificate.zero_range > 0.0
     status = ended(closed and rigorous, result.status)

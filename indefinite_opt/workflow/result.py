@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
+    Answer,
     Certificate,
     Claim,
     Declaration,
@@ -127,6 +128,18 @@ class Result:
     offset: float | None = field(repr=False)
     bracket: Bracket | None = field(repr=False)
     evidence: Evidence = field(repr=False)
+    _answer: Answer | None = field(init=False, repr=False, default=None)
+    """What `solve` has measured at these values; neither pickled nor part of a changed copy."""
+
+    @classmethod
+    def of(cls, answer: Answer | None, **parts: Any) -> Self:
+        """The result of a solve that has measured its point."""
+        result = cls(**parts)
+        object.__setattr__(result, "_answer", answer)
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_answer": None}
 
     @property
     def _settled(self) -> Any:
@@ -279,6 +292,7 @@ class Result:
         found = certify(
             self.problem, self._settled, self._found, known.multipliers, known.tol,
             witness=known.witness, time_limit=known.time_limit, atol=known.atol,
+            answer=self._answer,
         )  # fmt: skip
         missing = () if found.claim is Claim.GLOBAL else known.remarks
         return replace(found, reasons=(*found.reasons, *missing))

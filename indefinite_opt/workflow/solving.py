@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,11 +34,11 @@ from indefinite_opt.quadratic import (
     CANCELLED,
     QP,
     ZERO_SHARE,
+    Answer,
     Callback,
     Claim,
     Declaration,
     GlobalSearch,
-    Optimality,
     Problem,
     QuadraticProgram,
     Session,
@@ -54,7 +54,12 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.workflow.arguments import as_problem, available_solvers
 from indefinite_opt.workflow.bracket import Bracket, bracket_of
-from indefinite_opt.workflow.certificates import convex_gap, convexity
+from indefinite_opt.workflow.certificates import (
+    begun,
+    bound_convex,
+    convexity,
+    examine_conditions,
+)
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, refuse_start
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
@@ -332,13 +337,13 @@ def solve_with(
                 session = chosen.session()
                 solution = session.solve(task)
                 solution.message = f"{solution.message}; used because {error}"
-        measured = _measures(task, solution, convex)
+        answer = _measured(task, solution, convex)
         if replaceable and chosen.needs_convex:
-            solution, measured = _polished(task, solution, measured)
+            solution, answer = _polished(task, solution, answer)
         bracket, remarks, prove = None, tuple[str, ...](), float(options.prove or 0.0)
         if prove and solution.status is not Status.INTERRUPTED:
-            solution, measured, bracket, remarks = _proved(task, solution, measured, prove)
-        result = _result(task, chosen, solution, measured, bracket, remarks, prove)
+            solution, answer, bracket, remarks = _proved(task, solution, answer, prove)
+        result = _result(task, chosen, solution, answer, bracket, remarks, prove)
         if options.verbose:
             LOGGER.info(
                 "%s after %.3g s, %d iterations: objective %.9g",
@@ -351,10 +356,7 @@ def _solved(session: Session[Any], task: Task[Any]) -> Solution:
     """The solution, for a solver that descends by the program without a constant that cancels."""
     structure = task.structure
     plain = structure.plain if isinstance(structure, QP) and session.solver.descends else structure
-    if plain is structure:
-        return session.solve(task)
-    # Its gradient is another one, by a multiple of the normals of the lines.
-    return replace(session.solve(task.on(plain)), gradient=None)
+    return session.solve(task if plain is structure else task.on(plain))
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
@@ -395,40 +397,7 @@ def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
     )
 
 
-class _Measures(NamedTuple):
-    """What is computed from the values and multipliers of a solution alone."""
-
-    objective: float
-    residual: float
-    multipliers: dict[str, Array]
-    infeasibility: float
-    gap: float
-    """For a linear program of a formulation: its relative duality gap. For a convex program with
-    rows: the same, if the optimal value is about 0 or no linear program is needed to know the
-    ranges of the variables; otherwise the larger of stationarity and relative complementarity. For
-    any other program: 0."""
-    tol: float
-    """What all of them may be."""
-    is_rounding: bool = False
-    """Whether the gap is small beside terms that cancel, and the residual is small, too."""
-
-    @property
-    def left(self) -> tuple[float, float]:
-        """Two numbers that are smaller for the better of two points.
-
-        Where the unit of the gap is zero, the gap is infinite for both, and the residual decides.
-        """
-        return max(self.infeasibility, self.gap), self.residual
-
-    @property
-    def closed(self) -> bool:
-        """Whether the tests hold that the certificate will make."""
-        return max(self.infeasibility, self.gap) <= self.tol
-
-
-def _polished(
-    task: Task[Any], solution: Solution, measured: _Measures
-) -> tuple[Solution, _Measures]:
+def _polished(task: Task[Any], solution: Solution, answer: Answer) -> tuple[Solution, Answer]:
     """The end of a descent with an active set, if that is closer to the optimum.
 
     Interior points end beside the constraints that are active, which is too far from them for
@@ -437,10 +406,10 @@ def _polished(
     each bound that it has to meet or to leave, and at the usual start if the tests still fail.
     """
     structure, starts = task.structure, [task]
-    done = solution.status is Status.SOLVED and measured.closed
+    done = solution.status is Status.SOLVED and _passes(task, answer)
     asked = solution.status is Status.MAX_ITER and task.max_iter is not None
     if done or asked or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-        return solution, measured
+        return solution, answer
     steps, words = solution.iterations, solution.message
     with contextlib.suppress(SolverFailed):
         near, usual = structure.from_values(solution.values), structure.start()
@@ -450,35 +419,35 @@ def _polished(
         for start in starts:
             polished = as_solver("multistart").solve(start)
             steps += polished.iterations
-            better = _measures(task, polished, convex=True)
-            done = polished.status is Status.SOLVED and better.closed
-            if done or better.left < measured.left:
+            better = _measured(task, polished, convex=True)
+            done = polished.status is Status.SOLVED and _passes(task, better)
+            if done or _left(task, better) < _left(task, answer):
                 message = f"{words}; polished by multistart: {polished.message}"
-                solution, measured = replace(polished, iterations=steps, message=message), better
+                solution, answer = replace(polished, iterations=steps, message=message), better
             if done:
                 break
             if polished.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
                 solution = replace(solution, status=polished.status)
                 break
-    return solution, measured
+    return solution, answer
 
 
 def _proved(
-    task: Task[Any], solution: Solution, measured: _Measures, seconds: float
-) -> tuple[Solution, _Measures, Bracket | None, tuple[str, ...]]:
+    task: Task[Any], solution: Solution, answer: Answer, seconds: float
+) -> tuple[Solution, Answer, Bracket | None, tuple[str, ...]]:
     """Branch and bound from the point of a solver, and why there is none where it cannot begin.
 
     A better point takes the place of the solver's. Convex programs have bounds without it.
     """
     structure, sense = task.structure, task.structure.sense
     if not isinstance(structure, QP) or convexity(structure, seconds) is not False:
-        return solution, measured, None, ()
+        return solution, answer, None, ()
     try:
         reason = limited(structure.n, seconds, obstacle, structure)
     except TimeLimitReached:
         reason = "its rows and ranges were not examined in time"
     if reason is not None:
-        return solution, measured, None, (f"It cannot be bracketed: {reason}.",)
+        return solution, answer, None, (f"It cannot be bracketed: {reason}.",)
     start = structure.from_values(solution.values)
     limit = task.elapsed + seconds
     search = GlobalSearch(
@@ -489,52 +458,55 @@ def _proved(
     try:
         bracket = bracket_of(search, status)
     except SolverFailed as error:
-        return solution, measured, None, (f"{error}.",)
-    if sense * bracket.objective < sense * measured.objective:
+        return solution, answer, None, (f"{error}.",)
+    if sense * bracket.objective < sense * structure.declared(answer.point.value):
         found = replace(
-            solution, values=bracket.values, multipliers={}, gradient=None, offset=None,
+            solution, values=bracket.values, multipliers={}, offset=None,
             message=f"{solution.message}; branch and bound found a better point".lstrip("; "),
         )  # fmt: skip
-        solution, measured = found, _measures(task, found)
+        solution, answer = found, _measured(task, found)
     solution = replace(solution, witness=bracket.proof)
     if status is Status.INTERRUPTED:
         solution = replace(solution, status=status)
-    return solution, measured, bracket, tuple(bracket.advice)
+    return solution, answer, bracket, tuple(bracket.advice)
 
 
 def _result(
     task: Task[Any],
     solver: Solver[Any],
     solution: Solution,
-    measured: _Measures,
+    answer: Answer,
     bracket: Bracket | None,
     remarks: tuple[str, ...],
     prove: float,
 ) -> Result:
-    status, doubt = solution.status, ""
-    if status is Status.SOLVED and not measured.closed:
+    status, doubt, structure = solution.status, "", task.structure
+    residual, multipliers = _residual(task, answer), answer.optimality.multipliers
+    if status is Status.SOLVED and not _passes(task, answer):
         # The solver's own test accepted a point that the certificate would reject.
         status = Status.INACCURATE
     # A solver that stops by a duality gap may end with a larger residual.
     by_gap = solver.needs_convex or solution.witness is not None
     # Where the objective is nearly 0, no solver can do better, and predictions are none the worse.
-    rounding = status is Status.INACCURATE and measured.is_rounding
+    rounding = status is Status.INACCURATE and _is_rounding(task, answer)
     failed = status is not Status.SOLVED and not rounding
-    if failed or (measured.residual > task.tol and not by_gap):
+    if failed or (residual > task.tol and not by_gap):
         doubt = (
-            f"{solver} {status.value}: the residual is {measured.residual:.1e}, and constraints "
-            f"are violated by {measured.infeasibility:.1e}, at tol = {task.tol:g}."
+            f"{solver} {status.value}: the residual is {residual:.1e}, and constraints "
+            f"are violated by {answer.primal:.1e}, at tol = {task.tol:g}."
         )
-    return Result(
+    return Result.of(
+        # What a time limit has left out is measured when the certificate is read.
+        None if task.late else answer,
         problem=task.problem,
         formulation=task.formulation.unsettled,
         values=solution.values,
-        multipliers=measured.multipliers,
-        objective=measured.objective,
+        multipliers=copied(answer.came if answer.examined is None else multipliers),
+        objective=structure.declared(answer.point.value),
         status=status,
         solver=str(solver),
         seconds=task.elapsed,
-        residual=measured.residual,
+        residual=residual,
         iterations=solution.iterations,
         trace=solution.trace,
         message=solution.message,
@@ -543,7 +515,7 @@ def _result(
         offset=solution.offset,
         bracket=bracket,
         evidence=Evidence(
-            copied(solution.multipliers) or None,
+            copied(answer.came) or None,
             solution.witness,
             task.tol,
             max(task.remaining, prove),
@@ -555,38 +527,80 @@ def _result(
     )
 
 
-def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Measures:
-    """What is computed from a solution alone; `convex` says that its program is known to be."""
-    structure, multipliers, gap = task.structure, solution.multipliers, 0.0
-    point = structure.at(structure.from_values(solution.values), solution.gradient)
-    infeasibility = structure.infeasibility(point.x)
+def _measured(task: Task[Any], solution: Solution, convex: bool = False) -> Answer:
+    """What is measured at the point of a solution; `convex` says that its program is known to be.
+
+    The gradient is computed anew, as the certificate does not trust that of a solver.
+    """
+    structure = task.structure
+    x = structure.from_values(copied(solution.values))
+    answer = begun(task, structure.at(x), copied(solution.multipliers))
     if structure.multipliers_from_solver:
-        residual = max(convex_gap(task, point, multipliers), infeasibility)
-    else:
-        unknown = Optimality(multipliers, np.inf, np.inf)
-        about = point, multipliers or None, task.tol
-        found = task.in_time(unknown, structure.optimality, *about)
-        residual, multipliers = found.stationarity, dict(found.multipliers)
-        proved = np.inf
-        if convex and solution.multipliers:
-            proved = task.in_time(np.inf, convex_gap, task, point, multipliers)
-        if proved <= task.tol:
-            gap = proved
-        elif convex and task.in_time(False, lambda: np.isfinite(structure.intervals).all()):
-            gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
-        elif convex:
-            unit = task.unit(point)
-            balanced = task.in_time(np.inf, structure.balanced_residual, point, found)
-            gap = max(residual, balanced, relative(found.complementarity, unit))
-            # Conic solvers, which measure gaps beside 1, may see none at all below such a unit.
-            if structure.gap_unit(point.value) <= 1e-8:
-                gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
-    objective, terms = structure.declared(point.value), structure.zero_range(point) / ZERO_SHARE
-    left = gap * structure.gap_unit(point.value)
-    is_rounding = max(residual, infeasibility) <= task.tol and left <= task.tol * CANCELLED * terms
-    return _Measures(
-        objective, residual, multipliers, infeasibility, gap, task.tol, bool(is_rounding)
-    )
+        bound_convex(task, answer)
+        return answer
+    examine_conditions(task, answer)
+    if convex:
+        answer.convex, answer.open = True, _open(task, answer)
+    return answer
+
+
+def _open(task: Task[Any], answer: Answer) -> float:
+    """What is taken for the relative gap of a convex program with rows; see `Answer.open`."""
+    structure, point, found = task.structure, answer.point, answer.optimality
+    if answer.came:
+        task.in_time(None, bound_convex, task, answer)
+    proved = _taken(task, answer) <= task.tol
+    # Conic solvers, which measure gaps beside 1, may see none at all below a unit of 1e-8.
+    visible = structure.gap_unit(point.value) > 1e-8
+    if not proved and visible and not task.in_time(False, _has_finite_intervals, structure):
+        balanced = task.in_time(np.inf, structure.balanced_residual, point, found)
+        paid = relative(found.complementarity, task.unit(point))
+        return max(found.stationarity, balanced, paid)
+    if not answer.closed and not answer.complete:
+        task.in_time(None, bound_convex, task, answer)
+    return _taken(task, answer)
+
+
+def _has_finite_intervals(structure: Any) -> bool:
+    return bool(np.isfinite(structure.intervals).all())
+
+
+def _taken(task: Task[Any], answer: Answer) -> float:
+    """The relative gap that the certificate of a convex program will have, if its bound is known.
+
+    At most the tolerance where that gap will be closed for another reason.
+    """
+    return min(answer.relative_gap, task.tol) if answer.closed else answer.relative_gap
+
+
+def _residual(task: Task[Any], answer: Answer) -> float:
+    """The residual of the first-order conditions; for a linear program of a formulation the larger
+    of the relative gap and the violation of constraints."""
+    if task.structure.multipliers_from_solver:
+        return max(_taken(task, answer), answer.primal)
+    return answer.optimality.stationarity
+
+
+def _passes(task: Task[Any], answer: Answer) -> bool:
+    """Whether the tests hold that the certificate will make."""
+    return max(answer.primal, answer.open) <= task.tol
+
+
+def _left(task: Task[Any], answer: Answer) -> tuple[float, float]:
+    """Two numbers that are smaller for the better of two points.
+
+    Where the unit of the gap is zero, the gap is infinite for both, and the residual decides.
+    """
+    return max(answer.primal, answer.open), _residual(task, answer)
+
+
+def _is_rounding(task: Task[Any], answer: Answer) -> bool:
+    """Whether the gap is small beside terms that cancel, and the residual is small, too."""
+    structure, point = task.structure, answer.point
+    terms = structure.zero_range(point) / ZERO_SHARE
+    left = answer.open * structure.gap_unit(point.value)
+    small = max(_residual(task, answer), answer.primal) <= task.tol
+    return bool(small and left <= task.tol * CANCELLED * terms)
 
 
 def _feasible_start(structure: Structure[Any], start: Start) -> Array:

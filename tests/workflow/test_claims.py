@@ -1,4 +1,4 @@
-"""The ladder of claims as a table: facts in, claim out."""
+"""The ladder of claims as a table: an answer in, its claim out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation.limits import TimeLimitReached
-from indefinite_opt.quadratic.proof.certificate import Facts, claim_of
+from indefinite_opt.quadratic.proof.certificate import Answer, claim_of
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
-from indefinite_opt.quadratic.structures.structure import Curvature, Optimality
+from indefinite_opt.quadratic.structures.structure import Curvature, Optimality, Point
 from indefinite_opt.workflow.certificates import measurement
 
 Claim = iopt.Claim
@@ -43,8 +43,11 @@ NO, YES = False, True
     ],
 )
 def test_claims(primal, consistent, closed, first_order, curvature, claim) -> None:
-    facts = Facts(primal, consistent, closed, first_order, Curvature[curvature])
-    assert claim_of(facts, TOL) is Claim[claim]
+    answer = Answer(
+        Point(np.zeros(1), 0.0, np.zeros(1)), primal=primal, consistent=consistent, closed=closed,
+        first_order=first_order, curvature=Curvature[curvature],
+    )  # fmt: skip
+    assert claim_of(answer, TOL) is Claim[claim]
 
 
 def program(K, C: float = 1.0, lines: int = 0) -> PairedQP:

@@ -27,13 +27,16 @@ def blas_threads() -> set[int]:
 def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside a busy process two threads of the library wait for each other."""
     seen: list[set[int]] = []
-    at = PairedQP.at
 
-    def spy(qp: PairedQP, *arguments: Any) -> Any:
-        seen.append(blas_threads())
-        return at(qp, *arguments)
+    def spied(method: Any) -> Any:
+        def spy(qp: PairedQP, *arguments: Any) -> Any:
+            seen.append(blas_threads())
+            return method(qp, *arguments)
 
-    monkeypatch.setattr(PairedQP, "at", spy)
+        return spy
+
+    for name in ("at", "attained"):  # of the solve, and of the certificate
+        monkeypatch.setattr(PairedQP, name, spied(getattr(PairedQP, name)))
     problem = iopt.KernelProblem(K, np.resize([1, -1], 40))
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()

@@ -1,10 +1,11 @@
-"""Certificates of points: the numbers that were measured and the claim that follows."""
+"""Answers and certificates: what is measured about a point, and the claim that follows."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,12 @@ from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.gaps import at_most, gap_and_share
 from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.structure import Curvature
+from indefinite_opt.quadratic.structures.structure import (
+    Curvature,
+    LowerBound,
+    Optimality,
+    Point,
+)
 
 Basis = tuple[Problem, Declaration, Values, Values, object]
 
@@ -24,39 +30,106 @@ ROUNDING = 1e-12
 """Largest `primal_residual` that is printed without what the point misses."""
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The measurements that determine a claim."""
+@dataclass(eq=False)
+class Answer:
+    """A point, and all that is measured about it.
 
-    primal: float
+    `solve`, `verify` and `bound` fill it step by step, each as far as it needs, and the certificate
+    reads it: what is in it is not computed again. All numbers are those of one program, `tol` and
+    `atol`. `workflow.certificates.measurement` has a function for each step.
+    """
+
+    point: Point[Any]
+    came: Values = field(default_factory=dict)
+    """Multipliers that came with the point; empty if there were none."""
+    given: bool = False
+    """Whether these multipliers are part of what is certified."""
+
+    primal: float = math.inf
     """How far the nearest feasible point is, or the largest violation of a constraint."""
-    consistent: bool
+    near: Point[Any] = field(init=False)
+    """A feasible point nearby; the point itself if none is known."""
+    error: float = math.nan
+    """By how much F at an exactly feasible point may differ from F there; nan before one is
+    sought."""
+
+    optimality: Optimality = field(default_factory=lambda: Optimality({}, math.inf, math.inf))
+    """The first-order conditions."""
+    examined: bool | None = None
+    """Whether the first-order conditions were examined in time; None before they are."""
+    consistent: bool = True
     """Whether any given multipliers have the right signs and satisfy the first-order conditions."""
-    closed: bool
-    """Whether the gap between the objective and a proved bound is within a tolerance."""
-    first_order: bool
+    first_order: bool = False
     """Whether the first-order conditions hold within the tolerance."""
+    complementarity: float = math.inf
+    """Multipliers times slacks, or what F changes by at the feasible point if that is more, in the
+    unit of gaps."""
+    recovered: Values | None = None
+    """Multipliers that are recovered at the point, on which R is based; those that came with the
+    point may have any size. None before they are needed."""
+
+    convex: bool | None = None
+    """None if convexity could not be decided in time, or is not examined yet."""
+    bound: LowerBound = field(default_factory=lambda: LowerBound(-math.inf))
+    """The bound that leaves the least gap."""
+    complete: bool = False
+    """Whether no further bound on a convex F is known that might close the gap."""
+    gap: float = math.inf
+    relative_gap: float = math.inf
+    """The gap to the bound, and the same in the unit of gaps; infinite without a bound."""
+    closed: bool = False
+    """Whether the gap is within a tolerance, or value and bound are 0 up to rounding."""
+    zero_range: float = 0.0
+    """R if the gap is closed only as value and bound are 0 up to rounding, else 0."""
+    nodes: int | None = None
+    """How many boxes branch and bound has bounded; None if it was not tried."""
+    better: float = math.inf
+    """The least F that it has found."""
+    open: float = 0.0
+    """What `solve` takes for the relative gap of a convex program with rows: that of a bound if no
+    linear program is needed to know the ranges of the variables, or if the optimal value is about
+    0; otherwise the larger of stationarity and relative complementarity. For others it is 0."""
+
     curvature: Curvature = Curvature.UNKNOWN
     """The sign of the Hessian on the tangent space."""
+    least_curvature: float = math.nan
+    """Least eigenvalue of the Hessian along the directions of `curvature`; nan if none."""
+    weak: int = 0
+    """How many of the variables that may move are at a bound."""
+    curvature_late: bool = False
+    """Whether there was no time for curvature."""
+
+    def __post_init__(self) -> None:
+        self.near = self.point
+
+    @property
+    def gap_kind(self) -> str:
+        """Which measure of optimality there is; see `Certificate`."""
+        if self.convex or self.bound.why is not None:
+            return "duality gap"
+        bounded = self.nodes is not None and math.isfinite(self.bound.value)
+        return "global bracket" if bounded else "KKT residual"
 
 
-def claim_of(facts: Facts, tol: float) -> Claim:
-    """The strongest claim that the facts support; a nan supports none.
+def claim_of(answer: Answer, tol: float) -> Claim:
+    """The strongest claim that an answer supports; a nan supports none.
 
-    >>> claim_of(Facts(0.0, True, True, True), tol=1e-6).name
+    >>> point = Point(np.zeros(1), 0.0, np.zeros(1))
+    >>> claim_of(Answer(point, primal=0.0, closed=True), tol=1e-6).name
     'GLOBAL'
-    >>> claim_of(Facts(0.0, True, False, True, Curvature.POSITIVE), tol=1e-6).name
+    >>> local = Answer(point, primal=0.0, first_order=True, curvature=Curvature.POSITIVE)
+    >>> claim_of(local, tol=1e-6).name
     'LOCAL'
     """
-    if not facts.primal <= tol:
+    if not answer.primal <= tol:
         return Claim.NONE
-    if not facts.consistent:
+    if not answer.consistent:
         return Claim.FEASIBLE
-    if facts.closed:
+    if answer.closed:
         return Claim.GLOBAL
-    if not facts.first_order:
+    if not answer.first_order:
         return Claim.FEASIBLE
-    return Claim.LOCAL if facts.curvature.is_nonnegative else Claim.STATIONARY
+    return Claim.LOCAL if answer.curvature.is_nonnegative else Claim.STATIONARY
 
 
 @dataclass(frozen=True, eq=False)

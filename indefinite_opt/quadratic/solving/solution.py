@@ -198,6 +198,7 @@ class Solution:
         The solver's account of its work.
     gradient : (n,) array or None
         ∇F at the values, if the solver has computed it by `PairedQP.gradient` at this very point.
+        What a result says of its values rests on a gradient that is computed anew.
     optima : tuple of Optimum
         Where the descents of a search from several starts ended, the best first.
     witness : object

@@ -9,39 +9,43 @@ import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import Values
-from indefinite_opt.quadratic import Claim, Curvature, PolyhedralQP, Task, gap_and_share
-from indefinite_opt.workflow.certificates.measurement import Measurement
+from indefinite_opt.quadratic import (
+    Answer,
+    Claim,
+    Curvature,
+    PolyhedralQP,
+    Task,
+    gap_and_share,
+)
+from indefinite_opt.workflow.certificates.measurement import allowed_gap
 
 
-def explain(found: Measurement, claim: Claim, values: Values) -> list[str]:
-    """Why the claim follows from the measurement, and what is missing for a stronger one."""
-    task, point = found.measured.task, found.measured.point
+def explain(task: Task[Any], answer: Answer, claim: Claim, values: Values) -> list[str]:
+    """Why the claim follows from the answer, and what is missing for a stronger one."""
     if claim is Claim.NONE:
-        return [*_inconsistencies(found), *_violation(found, values)]
-    bounded = bool(np.isfinite(found.measured.bound.value))
-    if not found.facts.consistent:
-        reasons = _inconsistencies(found)
+        return [*_inconsistencies(task, answer), *_violation(task, answer, values)]
+    if not answer.consistent:
+        reasons = _inconsistencies(task, answer)
     elif claim is Claim.GLOBAL:
-        reasons = [_why_global(found)]
+        reasons = [_why_global(task, answer)]
     else:
-        reasons = [*_conditions(found), *_gap(found)]
-    reasons += task.in_time([], task.structure.remarks, point, claim, bounded)
+        reasons = [*_conditions(task, answer), *_gap(task, answer)]
+    bounded = bool(np.isfinite(answer.bound.value))
+    reasons += task.in_time([], task.structure.remarks, answer.point, claim, bounded)
     return reasons + task.formulation.remarks(task.problem, values)
 
 
-def _inconsistencies(found: Measurement) -> list[str]:
+def _inconsistencies(task: Task[Any], answer: Answer) -> list[str]:
     """What is wrong about given multipliers."""
-    if found.facts.consistent:
+    if answer.consistent:
         return []
-    task = found.measured.task
-    wrong: list[str] = task.structure.inconsistencies(found.optimality, task.tol)
+    wrong: list[str] = task.structure.inconsistencies(answer.optimality, task.tol)
     return wrong or ["The given multipliers do not satisfy the first-order conditions."]
 
 
-def _violation(found: Measurement, values: Values) -> list[str]:
+def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
-    task, primal = found.measured.task, found.measured.primal
-    structure, x = task.structure, found.measured.point.x
+    structure, primal, x = task.structure, answer.primal, answer.point.x
     relative = f"relative violation {primal:.2e}"
     if isinstance(structure, PolyhedralQP):
         relative = f"all constraints hold at a point that is {primal:.2e} away, relative to x"
@@ -72,94 +76,92 @@ def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:
     return None
 
 
-def _why_global(found: Measurement) -> str:
-    structure, why = found.measured.task.structure, found.measured.bound.why
-    if not found.convex:
-        return why or _about_bracket(found)[0]
-    if found.zero_range > 0.0:
-        return f"{structure.why_convex}, and {_zero(found)}."
+def _why_global(task: Task[Any], answer: Answer) -> str:
+    structure, why = task.structure, answer.bound.why
+    if not answer.convex:
+        return why or _about_bracket(task, answer)[0]
+    if answer.zero_range > 0.0:
+        return f"{structure.why_convex}, and {_zero(task, answer)}."
     return why or f"{structure.why_convex}, and the dual bound meets the objective."
 
 
-def _zero(found: Measurement) -> str:
+def _zero(task: Task[Any], answer: Answer) -> str:
     """That value and bound are 0 up to rounding, as a clause."""
-    less = " without constants" if found.measured.task.structure.constant else ""
+    less = " without constants" if task.structure.constant else ""
     return (
-        f"objective and bound{less} are 0 up to rounding: within {found.zero_range:.1e}, which "
+        f"objective and bound{less} are 0 up to rounding: within {answer.zero_range:.1e}, which "
         "is 64 roundings of their terms"
     )
 
 
-def _conditions(found: Measurement) -> list[str]:
+def _conditions(task: Task[Any], answer: Answer) -> list[str]:
     """Which of the optimality conditions hold."""
-    task, sign = found.measured.task, found.facts.curvature
+    sign = answer.curvature
     if task.structure.multipliers_from_solver:
         return []
-    if not found.examined:
+    if not answer.examined:
         return ["The first-order conditions were not examined in time."]
-    if not found.facts.first_order:
-        failing = "stationarity" if found.optimality.stationarity > task.tol else "complementarity"
+    if not answer.first_order:
+        failing = "stationarity" if answer.optimality.stationarity > task.tol else "complementarity"
         return [f"The first-order conditions fail: {failing}."]
-    if found.curvature_late:
+    if answer.curvature_late:
         return ["First-order conditions hold; curvature was not examined in time."]
     if sign is Curvature.UNKNOWN:
         return [sign.sentence()]
-    return [_doubt(found) + sign.sentence(found.weak)]
+    return [_doubt(task, answer) + sign.sentence(answer.weak)]
 
 
-def _doubt(found: Measurement) -> str:
+def _doubt(task: Task[Any], answer: Answer) -> str:
     """Why local conditions do not decide global optimality, as sentences before a reason."""
-    if found.convex:
+    if answer.convex:
         return ""
     known = "Not convex"
-    if not found.measured.task.problem.curvature_known:
+    if not task.problem.curvature_known:
         known = "Convexity was not examined, as the kernel matrix is never formed"
-    elif found.convex is None:
+    elif answer.convex is None:
         known = "Convexity was not examined in time"
-    bounded = np.isfinite(found.measured.bound.value)
+    bounded = np.isfinite(answer.bound.value)
     return f"{known}. " if bounded else f"{known}; no bound on the global optimum is known. "
 
 
-def _gap(found: Measurement) -> list[str]:
+def _gap(task: Task[Any], answer: Answer) -> list[str]:
     """What the bound leaves open."""
-    measured = found.measured
-    if not found.convex:
-        return _about_bracket(found)
-    if np.isfinite(measured.bound.value):
-        return [f"Convex, but the bound leaves a duality gap of {_sized(found)}."]
-    if measured.task.late:
+    if not answer.convex:
+        return _about_bracket(task, answer)
+    if np.isfinite(answer.bound.value):
+        return [f"Convex, but the bound leaves a duality gap of {_sized(answer)}."]
+    if task.late:
         return ["No bound was computed in time."]
-    if measured.task.structure.is_linear:
+    if task.structure.is_linear:
         return ["No multipliers are known that prove a bound."]
     return []
 
 
-def _about_bracket(found: Measurement) -> list[str]:
+def _about_bracket(task: Task[Any], answer: Answer) -> list[str]:
     """What branch and bound has proved about a nonconvex program."""
-    measured, searched = found.measured, found.searched
-    if searched is None:
+    if answer.nodes is None:
         return []
-    if np.isinf(measured.bound.value):
+    if np.isinf(answer.bound.value):
         return ["No bound was proved in time."]
-    task, value = measured.task, measured.point.value
-    margin = max(task.tol * measured.unit, task.atol, found.zero_range)
-    if measured.bound.value - value > margin:
+    value = answer.point.value
+    margin = max(allowed_gap(task, answer), answer.zero_range)
+    if answer.bound.value - value > margin:
         return ["The objective lies beyond the bound, which is valid for exactly feasible points."]
-    if measured.closed:
-        parts = "one node" if searched.nodes <= 1 else f"{searched.nodes} nodes"
-        if found.zero_range > 0.0:
-            return [f"Not convex, but after {parts} {_zero(found)}."]
+    if answer.closed:
+        parts = "one node" if answer.nodes <= 1 else f"{answer.nodes} nodes"
+        if answer.zero_range > 0.0:
+            return [f"Not convex, but after {parts} {_zero(task, answer)}."]
         return [f"Not convex, but bounds of {parts} meet the objective."]
-    notes = [f"The bound leaves a global bracket of {_sized(found)}."]
-    if searched.better < value - margin:
-        better = task.structure.declared(searched.better)
+    notes = [f"The bound leaves a global bracket of {_sized(answer)}."]
+    if answer.better < value - margin:
+        better = task.structure.declared(answer.better)
         notes.append(f"A better point exists: its objective is {better:.10g}.")
     return notes
 
 
-def _sized(found: Measurement) -> str:
+def _sized(answer: Answer) -> str:
     """The gap and its share of the unit, or what helps where no gap is small beside that."""
-    gap, share = found.measured.gap, found.measured.relative_gap
+    gap, share = answer.gap, answer.relative_gap
     words = gap_and_share(gap, share)
     if np.isfinite(share) or np.isinf(gap):
         return words

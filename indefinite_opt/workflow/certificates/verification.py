@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from typing import Any, overload
 
@@ -26,6 +27,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     ZERO_SHARE,
+    Answer,
     Certificate,
     Claim,
     Declaration,
@@ -41,7 +43,7 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.workflow.arguments import as_problem, from_cvxpy
 from indefinite_opt.workflow.certificates.explanation import explain
 from indefinite_opt.workflow.certificates.hints import FITTING, completed, hint, named, sign_hint
-from indefinite_opt.workflow.certificates.measurement import Measurement, measure
+from indefinite_opt.workflow.certificates.measurement import begun, measure, rounding_at
 
 
 @overload
@@ -197,6 +199,7 @@ def certify(
     search: bool = False,
     time_limit: float = np.inf,
     atol: float = 0.0,
+    answer: Answer | None = None,
 ) -> Certificate:
     """`verify` for values and multipliers that have the right names and shapes.
 
@@ -204,76 +207,83 @@ def certify(
     a `witness` is not trusted, but computed again. With `search` a nonconvex program without a
     witness is bracketed. The time limit, in seconds, covers the curvature, too. What was left by a
     solver may be nothing: then there is half a second for feasibility and residuals.
+    An `answer` is what was measured already at these values with these multipliers, for the same
+    program, `tol` and `atol`.
     """
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
     formulation, structure = _set_up(problem, formulation, limit)
     task = Task(problem, formulation, structure, tol=tol, atol=atol, time_limit=limit, began=began)
-    found = measure(task, values, multipliers, given, witness, search)
-    claim = claim_of(found.facts, tol)
-    measured, multipliers = found.measured, dict(found.optimality.multipliers)
-    missed, moved = task.in_time((np.nan, np.nan), structure.repair, measured.point.x)
+    if answer is None:
+        answer = begun(task, structure.at(structure.from_values(values)), multipliers, given)
+    else:
+        answer = copy(answer)
+    measure(task, answer, witness, search)
+    claim, point, optimality = claim_of(answer, tol), answer.point, answer.optimality
+    multipliers = dict(optimality.multipliers)
+    missed, moved = task.in_time((np.nan, np.nan), structure.repair, point.x)
+    reasons = explain(task, answer, claim, values)
     return Certificate(
         claim=claim,
-        objective=structure.declared(measured.point.value),
-        primal_residual=measured.primal,
-        stationarity=found.optimality.stationarity,
-        complementarity=found.complementarity,
-        curvature=found.least_curvature,
-        bound=structure.declared(measured.bound.value, -np.inf),
-        gap=measured.gap,
-        relative_gap=measured.relative_gap,
-        gap_kind=found.gap_kind,
+        objective=structure.declared(point.value),
+        primal_residual=answer.primal,
+        stationarity=optimality.stationarity,
+        complementarity=answer.complementarity,
+        curvature=0.0 if structure.is_linear else answer.least_curvature,
+        bound=structure.declared(answer.bound.value, -np.inf),
+        gap=answer.gap,
+        relative_gap=answer.relative_gap,
+        gap_kind=answer.gap_kind,
         tol=tol,
-        reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
+        reasons=(*reasons, *_with_larger_tol(task, answer, claim)),
         multipliers=multipliers,
         basis=(problem, formulation, copied(values), copied(multipliers), witness),
         atol=atol,
-        zero_range=found.zero_range if claim is Claim.GLOBAL else 0.0,
+        zero_range=answer.zero_range if claim is Claim.GLOBAL else 0.0,
         missed=missed,
         moved=moved,
-        change=structure.sense * (measured.near.value - measured.point.value),
+        change=structure.sense * (answer.near.value - point.value),
     )
 
 
-def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bool) -> list[str]:
+def _with_larger_tol(task: Task[Any], answer: Answer, claim: Claim) -> list[str]:
     """The claim of a failing point with the least tolerance of one digit that it meets, if any.
 
     The point is measured again, as what is free, and which curvature counts, depends on `tol`.
     """
-    measured = found.measured
-    task, gap = measured.task, measured.relative_gap
+    gap, optimality = answer.relative_gap, answer.optimality
     known = not task.structure.multipliers_from_solver
-    residual = max(found.optimality.stationarity, found.complementarity) if known else np.inf
-    least = max(measured.primal, min(residual, gap))
+    residual = max(optimality.stationarity, answer.complementarity) if known else np.inf
+    least = max(answer.primal, min(residual, gap))
     if claim is Claim.GLOBAL or task.elapsed >= task.time_limit:
         return []
     words = []
     if claim <= Claim.FEASIBLE and task.tol < least <= FITTING:
         enough = at_most(least)
-        again = replace(task, tol=float(enough))
-        multipliers = dict(found.optimality.multipliers) if given else None
-        found = measure(again, values, multipliers, given, None, False)
-        facts = replace(found.facts, closed=found.facts.closed or gap <= again.tol)
-        reached = claim_of(facts, again.tol)
+        task = replace(task, tol=float(enough))
+        multipliers = optimality.multipliers if answer.given else None
+        answer = begun(task, answer.point, multipliers, answer.given)
+        measure(task, answer)
+        answer.closed = answer.closed or gap <= task.tol
+        reached = claim_of(answer, task.tol)
         words = [f"With tol {enough} the claim is {reached.name}."] if reached > claim else []
         claim = max(claim, reached)
-    if Claim.NONE < claim < Claim.GLOBAL and gap > FITTING and _is_nearly_zero(found):
+    if Claim.NONE < claim < Claim.GLOBAL and gap > FITTING and _is_nearly_zero(task, answer):
         # Where the objective is nearly 0, only an absolute tolerance can be met.
-        words.append(f"With atol {at_most(measured.gap)} the claim is GLOBAL.")
+        words.append(f"With atol {at_most(answer.gap)} the claim is GLOBAL.")
     return words
 
 
-def _is_nearly_zero(found: Measurement) -> bool:
+def _is_nearly_zero(task: Task[Any], answer: Answer) -> bool:
     """Whether only an absolute gap can be small, because the objective is 0 up to rounding or its
     terms cancel. A better point must not be known."""
-    measured, value = found.measured, found.measured.point.value
-    task, gap = measured.task, measured.gap
+    gap, value = answer.gap, answer.point.value
     if not np.isfinite(gap):
         return False
-    if found.searched is not None and found.searched.better < value - measured.rounding:
+    rounding = rounding_at(task, answer)
+    if answer.nodes is not None and answer.better < value - rounding:
         return False
-    zero = task.structure.are_zero(measured.rounding, value)
-    return bool(zero or gap <= task.tol * measured.rounding / ZERO_SHARE)
+    zero = task.structure.are_zero(rounding, value)
+    return bool(zero or gap <= task.tol * rounding / ZERO_SHARE)
 
 
 def _set_up(
