@@ -93,6 +93,8 @@ class ConvexSolution(NamedTuple):
     """Whether constraints and first-order conditions hold up to rounding."""
     before: Array | None = None
     """The point of the solver itself, where x is the end of a face."""
+    early: bool = False
+    """Whether a time limit has ended the search for a more accurate one."""
 
     def by_kind(self, body: Polyhedron) -> Values:
         """The multipliers of rows and bounds by their kinds."""
@@ -118,7 +120,7 @@ def convex_solution(
         except TimeLimitReached:
             if last is None:
                 raise
-            break
+            return last._replace(early=True)
         seconds -= clock() - began
         if found is None:
             break

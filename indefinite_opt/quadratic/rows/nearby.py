@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import (
     EPS,
     Array,
-    TimeLimitReached,
     one_thread,
     power_near,
     seconds_left,
@@ -430,7 +429,8 @@ def nearest_point(sides: Sides, x: Array, reach: Array) -> Nearby | None:
     """A point of the set for which max |z_j - x_j|/reach_j is least, but for a share of 2⁻¹⁰.
 
     One linear program finds that number, and another one the point within it that is inside as many
-    bounds and inequalities as any. None where it is larger than 10⁻², or no point is proved.
+    bounds and inequalities as any. None where it is larger than 10⁻², or no point is proved;
+    `TimeLimitReached` if the linear programs do not end in time.
 
     >>> ends = np.ones(1), np.ones(1), np.zeros(3), np.ones(3)
     >>> rows = Entries.of(np.ones((1, 3)))
@@ -442,14 +442,11 @@ def nearest_point(sides: Sides, x: Array, reach: Array) -> Nearby | None:
     if not np.isfinite(x).all() or not np.isfinite(reach).all():
         return None
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        try:
-            share = _least_share(sides, x, reach)
-            if share is None:
-                return None
-            reach = max(share * (1.0 + _ROOM), _INNER_SHARE) * reach
-            inner = _inner(sides, x, reach)
-        except TimeLimitReached:
+        share = _least_share(sides, x, reach)
+        if share is None:
             return None
+        reach = max(share * (1.0 + _ROOM), _INNER_SHARE) * reach
+        inner = _inner(sides, x, reach)
     if inner is None:
         return None
     ends, over = sides.missed(inner)

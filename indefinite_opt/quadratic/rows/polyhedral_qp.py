@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 
 import numpy as np
 
@@ -57,18 +57,6 @@ _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
 
 
-@dataclass
-class _Known:
-    """The best bound that is known from multipliers at a point."""
-
-    point: Point[Array]
-    z: Array
-    y: Array
-    value: float = -np.inf
-    exhausted: bool = False
-    """Whether all bounds were computed."""
-
-
 class PolyhedralQP(Polyhedron, QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
 
@@ -88,10 +76,7 @@ class PolyhedralQP(Polyhedron, QP):
     ) -> None:  # fmt: skip
         super().__init__(G, h, A, b, lower, upper, names)
         self.q, self.sense, self.constant, self.notes, self._given = q, sense, constant, notes, P
-        self._known: tuple[_Known, ...] = ()
-        self._solution: ConvexSolution | None = None
-        self._is_tried, self._too_short = False, 0.0
-        self._near_solution: tuple[Array | None] | None = None
+        self._solution: tuple[ConvexSolution | None] | None = None
 
     @cached_property
     def P(self) -> Array:
@@ -138,21 +123,20 @@ class PolyhedralQP(Polyhedron, QP):
 
     @property
     def convex_solution(self) -> ConvexSolution | None:
-        """Where a solver of convex programs ends, if that is an optimum; None of others.
+        """Where a solver of convex programs ends, at a point that is proved to be feasible.
 
-        None, too, where a time limit stopped it: it is tried again when there is more than twice
-        that time.
+        None of other programs, and if no point nearby is proved. It is kept; `TimeLimitReached` if
+        half of the seconds that are left do not suffice, as the others are for a feasible point.
         """
-        # The other half is for a feasible point without it.
-        seconds = 0.5 * seconds_left()
-        if not self._is_tried and seconds > 2.0 * self._too_short:
-            try:
-                if not self.is_searched and self.is_convex_everywhere:
-                    self._solution = self._solved(seconds)
-                self._is_tried, self._too_short = True, 0.0
-            except TimeLimitReached:
-                self._too_short = seconds
-        return self._solution
+        if self._solution is not None:
+            return self._solution[0]
+        found = None
+        if not self.is_searched and self.is_convex_everywhere:
+            found = self._solved(0.5 * seconds_left())
+        proved = None if found is None else self._proved(found)
+        if found is None or not found.early:
+            self._solution = (proved,)
+        return proved
 
     def _solved(self, seconds: float) -> ConvexSolution | None:
         (P, q, _), given = self._moving, self.along_rows.P
@@ -165,35 +149,25 @@ class PolyhedralQP(Polyhedron, QP):
         slopes = self.gradient(found.x) + self.columns @ found.multipliers
         return found._replace(reduced=np.where(self.fixed, slopes, found.reduced))
 
-    @property
-    def is_late(self) -> bool:
-        """Whether the solver of convex programs was stopped by a time limit, at its last try."""
-        return self._too_short > 0.0
-
-    @cached_property
-    def point(self) -> Array:
-        known = self.convex_point
-        return super().point if known is None else known
-
-    @property
-    def convex_point(self) -> Array | None:
-        """The `convex_solution`, or a point near it, if one nearby is proved to be feasible.
+    def _proved(self, found: ConvexSolution) -> ConvexSolution | None:
+        """A solution at a point near it that is proved to be feasible, if there is one.
 
         The exact end of a face stays as it is where it hardly violates a constraint: its zeros are
         zeros, and its bounds bounds.
         """
-        found = self.convex_solution
-        if found is not None and self._near_solution is None:
-            self._near_solution = (self._proved_near(found),)
-        return None if self._near_solution is None else self._near_solution[0]
-
-    def _proved_near(self, found: ConvexSolution) -> Array | None:
         near = self.near(found.x)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
-            return found.x if stays else near.x
+            return found if stays else found._replace(x=near.x)
         near = None if found.before is None else self.near(found.before)
-        return None if near is None else near.x
+        return None if near is None else found._replace(x=near.x)
+
+    def _feasible_point(self) -> Array:
+        """The `convex_solution` if there is one and time for it, or else the `point`."""
+        with suppress(TimeLimitReached):
+            if (known := self.convex_solution) is not None:
+                return known.x
+        return self.point
 
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`.
@@ -210,7 +184,8 @@ class PolyhedralQP(Polyhedron, QP):
                 f"entries of at most {largest[k]:.3g}",
                 "Multiply the row and its right-hand side by a power of two.",
             )  # fmt: skip
-        _ = self.point
+        if "point" not in vars(self):
+            self._feasible_point()
 
     @property
     def solved_as(self) -> str:
@@ -305,7 +280,7 @@ class PolyhedralQP(Polyhedron, QP):
 
     def _certain(self, x: Array) -> float:
         """A value that some feasible point attains for certain, near x if possible; or inf."""
-        for point in (self.project(x), self.point):
+        for point in (self.project(x), self._feasible_point()):
             if self.near(point) is not None:
                 found, error = self.attained(self.at(point), 0.0)
                 return found.value + error
@@ -437,9 +412,9 @@ class PolyhedralQP(Polyhedron, QP):
         return {name: multipliers[name] for name in self.stacked_shapes}
 
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        """Those of `convex_bounds`, the best ones known at this point first.
+        """Those of `convex_bounds`. Only the multipliers of the rows count.
 
-        Only the multipliers of the rows count. Recovered ones follow given ones.
+        Recovered ones follow given ones.
         """
         if multipliers:
             yield from self._bounds_from(point, *of_rows(self, multipliers))
@@ -447,15 +422,10 @@ class PolyhedralQP(Polyhedron, QP):
         yield from self._bounds_from(point, *of_rows(self, recovered))
 
     def _bounds_from(self, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
-        known = self._known_bound(point, z, y)
-        if known.value > -np.inf:
-            yield LowerBound(known.value)
-        if known.exhausted:
-            return
+        best = -np.inf
         for value in convex_bounds(self.along_rows, self.q, self, point, z, y):
-            known.value = max(known.value, value)
-            yield LowerBound(known.value)
-        known.exhausted = True
+            best = max(best, value)
+            yield LowerBound(best)
 
     def charged_bounds(
         self, point: Point[Array], multipliers: Values | None, most: float
@@ -503,18 +473,6 @@ class PolyhedralQP(Polyhedron, QP):
                 yield from bounds_at(solution.x, *np.split(solution.multipliers, [self.h.size]))
 
         yield from charged(bounds(), -float(delta.max()), worth)
-
-    def _known_bound(self, point: Point[Array], z: Array, y: Array) -> _Known:
-        """The best bound from these multipliers, which is kept until another point is certified."""
-        kept = self._known  # read once, as another thread may certify another point
-        if not (kept and np.array_equal(kept[0].point.x, point.x)):
-            kept = ()
-        for known in kept:
-            if np.array_equal(known.z, z) and np.array_equal(known.y, y):
-                return known
-        made = _Known(point, z.copy(), y.copy())
-        self._known = (*kept, made)
-        return made
 
     # ------------------------------------------------------------------ curvature
 

@@ -86,12 +86,12 @@ def opposite_rows(body: ScaledRows) -> NDArray[np.intp]:
 class Polyhedron(ScaledRows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
 
-    _last_near: tuple[Array, Nearby | None] | None = None
+    _near_one: tuple[Array, Nearby | None] | None = None
+    """A point, and what is `near` it, which is asked for several times."""
     _ranges: tuple[Array, Array] | None = None
     """The ranges, once all of them are known."""
     _intervals: tuple[Array, Array] | None = None
-    _knows_intervals = False
-    """The intervals that are known, and whether no time limit has ended their passes."""
+    """The intervals, if no time limit has ended their passes."""
 
     @property
     def has_rows(self) -> bool:
@@ -162,27 +162,32 @@ class Polyhedron(ScaledRows):
         of their right-hand sides. Where the first one that is found is not `_CLOSE`, it is the
         nearest one in units of `reach`.
         """
-        known = self._last_near
-        if known is not None and known[1] is not None and np.array_equal(known[1].x, x):
-            return known[1]  # what was proved about a point nearby is known about that point
+        known = self._near_one
         if known is None or not np.array_equal(known[0], x):
-            known = self._last_near = x.copy(), self._near(x)
+            found, in_time = self._near(x)
+            known = x.copy(), found
+            if in_time:
+                self._near_one = known
         return known[1]
 
-    def _near(self, x: Array) -> Nearby | None:
+    def _near(self, x: Array) -> tuple[Nearby | None, bool]:
+        """The point `near` x, and whether there was time for the nearest one."""
         found = nearby_point(self._exact_sides, x)
         if found is None and self.has_rows:
             found = nearby_point(self._rounded_sides, x)
             found = None if found is None else found._replace(exactly=False)
         if not self.has_rows or not np.isfinite(x).all():
-            return found
+            return found, True
         reach = self.reach(x)
         share = np.inf if found is None else found.share(x, reach)
         if share > _CLOSE:
-            nearest = nearest_point(self._exact_sides, x, reach)
+            try:
+                nearest = nearest_point(self._exact_sides, x, reach)
+            except TimeLimitReached:
+                return found, False
             if nearest is not None and nearest.share(x, reach) < share:
-                return nearest
-        return found
+                return nearest, True
+        return found, True
 
     @property
     def _exact_sides(self) -> Sides:
@@ -382,7 +387,7 @@ class Polyhedron(ScaledRows):
         if self._ranges is not None:
             return self._ranges
         low, high = self.intervals
-        missing, late = np.isinf(low) | np.isinf(high), not self._knows_intervals
+        missing, late = np.isinf(low) | np.isinf(high), self._intervals is None
         if missing.any() and self.has_rows and not self.is_disjoint:
             if seconds_left() <= 0.0:
                 return low, high
@@ -413,17 +418,18 @@ class Polyhedron(ScaledRows):
     def intervals(self) -> tuple[Array, Array]:
         """Ends from interval arithmetic on the rows, which may leave some of them infinite.
 
-        Passes for which no `seconds_left` are made by a later call.
+        They are kept unless there are no `seconds_left` for all passes.
         """
-        # Read in this order, another thread's ends are never taken for all that is known.
-        knows, ends = self._knows_intervals, self._intervals or (self.lower, self.upper)
-        if knows:
-            return ends
-        if np.isfinite(ends).all():
-            self._knows_intervals = True
-        elif seconds_left() > 0.0:
+        if self._intervals is not None:
+            return self._intervals
+        ends = self.lower, self.upper
+        if not np.isfinite(ends).all():
+            if seconds_left() <= 0.0:
+                return ends
             ends = tightened(self.rows, self.rhs, self.are_equations, ends, _MAX_PASSES)
-            self._intervals, self._knows_intervals = ends, seconds_left() > 0.0
+            if seconds_left() <= 0.0:
+                return ends
+        self._intervals = ends
         return ends
 
     @property

@@ -111,10 +111,10 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     qp = task.structure
     if not isinstance(qp, PolyhedralQP):
         return None
-    x = task.in_time(None, lambda: qp.convex_point)
-    found = None if x is None else qp.convex_solution
-    if x is None or found is None or found.solver != name:
+    found = task.in_time(None, lambda: qp.convex_solution)
+    if found is None or found.solver != name:
         return None
+    x = found.x
     multipliers, point = qp.named_multipliers(found.by_kind(qp), x), qp.at(x)
     optimality = qp.optimality(point, multipliers, task.tol)
     balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
@@ -160,7 +160,7 @@ class Clarabel(_Conic):
 
     def _solution(self, task: Task[Any]) -> Solution:
         found = None if task.max_iter is not None else solution_of_rows(task, self.name)
-        if found is None and isinstance(task.structure, PolyhedralQP) and task.structure.is_late:
+        if found is None and isinstance(task.structure, PolyhedralQP) and task.late:
             raise TimeLimitReached
         return super()._solution(task) if found is None else found
 
