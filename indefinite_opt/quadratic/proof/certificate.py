@@ -102,6 +102,12 @@ class Answer:
     def __post_init__(self) -> None:
         self.near = self.point
 
+    def for_another_tol(self, came: Values) -> Answer:
+        """What depends on no tolerance, with these multipliers."""
+        answer = Answer(self.point, came, self.given, self.primal, convex=self.convex)
+        answer.near, answer.error = self.near, self.error
+        return answer
+
     @property
     def gap_kind(self) -> str:
         """Which measure of optimality there is; see `Certificate`."""

@@ -125,8 +125,9 @@ class PolyhedralQP(Polyhedron, QP):
     def convex_solution(self) -> ConvexSolution | None:
         """Where a solver of convex programs ends, at a point that is proved to be feasible.
 
-        None of other programs, and if no point nearby is proved. It is kept; `TimeLimitReached` if
-        half of the seconds that are left do not suffice, as the others are for a feasible point.
+        None of other programs, and if no point nearby is proved. It is kept if no time limit has
+        made it less accurate. `TimeLimitReached` if half of the seconds that are left do not
+        suffice, as the others are for a feasible point.
         """
         if self._solution is not None:
             return self._solution[0]
@@ -134,7 +135,7 @@ class PolyhedralQP(Polyhedron, QP):
         if not self.is_searched and self.is_convex_everywhere:
             found = self._solved(0.5 * seconds_left())
         proved = None if found is None else self._proved(found)
-        if found is None or not found.early:
+        if seconds_left() > 0.0 and not (found is not None and found.early):
             self._solution = (proved,)
         return proved
 

@@ -250,7 +250,7 @@ def _with_larger_tol(task: Task[Any], answer: Answer, claim: Claim) -> list[str]
 
     The point is measured again, as what is free, and which curvature counts, depends on `tol`.
     """
-    gap, optimality = answer.relative_gap, answer.optimality
+    gap, absolute, optimality = answer.relative_gap, answer.gap, answer.optimality
     known = not task.structure.multipliers_from_solver
     residual = max(optimality.stationarity, answer.complementarity) if known else np.inf
     least = max(answer.primal, min(residual, gap))
@@ -260,8 +260,7 @@ def _with_larger_tol(task: Task[Any], answer: Answer, claim: Claim) -> list[str]
     if claim <= Claim.FEASIBLE and task.tol < least <= FITTING:
         enough = at_most(least)
         task = replace(task, tol=float(enough))
-        multipliers = optimality.multipliers if answer.given else None
-        answer = begun(task, answer.point, multipliers, answer.given)
+        answer = answer.for_another_tol(dict(optimality.multipliers) if answer.given else {})
         measure(task, answer)
         answer.closed = answer.closed or gap <= task.tol
         reached = claim_of(answer, task.tol)
@@ -269,7 +268,7 @@ def _with_larger_tol(task: Task[Any], answer: Answer, claim: Claim) -> list[str]
         claim = max(claim, reached)
     if Claim.NONE < claim < Claim.GLOBAL and gap > FITTING and _is_nearly_zero(task, answer):
         # Where the objective is nearly 0, only an absolute tolerance can be met.
-        words.append(f"With atol {at_most(answer.gap)} the claim is GLOBAL.")
+        words.append(f"With atol {at_most(absolute)} the claim is GLOBAL.")
     return words
 
 
