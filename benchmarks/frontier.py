@@ -73,7 +73,7 @@ class Run:
 
 def separable(n: int, rows: int, seed: int) -> iopt.QuadraticProgram:
     """The polytope and the linear costs of `concave`, with squares of single variables."""
-    whole = instances.concave(n, rows, 1, seed)
+    whole = iopt.QuadraticProgram.read(f"concave-{n}-{rows}-1-{seed}")
     P = -np.diag(instances.Draws(seed).integers(1, 20, n))
     return iopt.QuadraticProgram(P, whole.q, whole.G, whole.h, lb=whole.lb, ub=whole.ub)
 

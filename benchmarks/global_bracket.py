@@ -214,7 +214,7 @@ def named(families: Iterable[str], sizes: range | None = None) -> list[Case]:
     """The programs of the suite of these families, with numbers of variables in `sizes`."""
     found = []
     for name in itertools.chain.from_iterable(instances.names(family) for family in families):
-        n = instances.generate(name).n
+        n = iopt.QuadraticProgram.read(name).n
         if sizes is None or n in sizes:
             found.append(Case(name, n))
     return sorted(found, key=lambda case: case.n)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from indefinite_opt.quadratic import generate, names
+from indefinite_opt.quadratic import QuadraticProgram, names
 from indefinite_opt.studies.reference_library import Instance
 
 LIBRARY = 3
@@ -90,5 +90,5 @@ def instances() -> list[Instance]:
 @cache
 def _programs() -> dict[str, int]:
     """The names of programs of the suite that are not too large, and their numbers of variables."""
-    sizes = {name: generate(name).n for name in names()}
+    sizes = {name: QuadraticProgram.read(name).n for name in names()}
     return {name: n for name, n in sizes.items() if n <= MAX_VARIABLES}

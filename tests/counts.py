@@ -87,7 +87,7 @@ def counts() -> dict[str, int]:
 
 
 PROGRAMS = (
-    "Canonical", "QuadraticArrays", "QuadraticProgram", "StandardForm", "PolyhedralQP",
+    "Canonical", "QuadraticProgram", "StandardForm", "PolyhedralQP",
     "DeclaredQP", "PairedQP", "BoxLineQP", "SignedQP", "KreinLeastSquares", "Equilibrated",
     "Quadratic", "PairProgram", "Paired", "BoxQuadratic", "ScaledBox", "_Slacks", "LineForm",
     "LinearProgram", "LinearForm",

@@ -24,7 +24,7 @@ from indefinite_opt.quadratic.bracket.search import (
 )
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.files.reading import write_program
-from indefinite_opt.quadratic.instances.by_name import generate, names
+from indefinite_opt.quadratic.instances.by_name import names
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps

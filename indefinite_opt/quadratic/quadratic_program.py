@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,11 +12,20 @@ from numpy.typing import ArrayLike
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, ProblemError, shown
-from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card, is_sparse
+from indefinite_opt.foundation import (
+    MAX_BYTES,
+    Array,
+    cached_property,
+    checks,
+    html_card,
+    is_sparse,
+)
 from indefinite_opt.quadratic.files.reading import read_program, suffix_of, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
-from indefinite_opt.quadratic.program.arrays import LETTERS, QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.matrices.sparse import Matrix
+from indefinite_opt.quadratic.program.arrays import LETTERS, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.problem import Problem
@@ -36,7 +44,7 @@ _MEANINGS = {
 }
 
 
-class QuadraticProgram(QuadraticArrays, Declaration, Problem):
+class QuadraticProgram(Declaration, Problem):
     r"""Any quadratic program, convex or not, in the letters and the order of qpsolvers.
 
     .. math:: \min_x\ \tfrac12 x^\top P x + q^\top x
@@ -112,6 +120,21 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     structure_type: ClassVar[type] = PolyhedralQP
     convex: ClassVar[bool | None] = None
 
+    P: Matrix
+    q: Array
+    G: Matrix
+    h: Array
+    A: Matrix
+    b: Array
+    lb: Array
+    ub: Array
+    constant: float
+    sense: int
+    name: str
+    names: Names
+    optimum: float | None
+    """The optimal value, where a closed form is known."""
+    symmetrised: bool
     assumed = ""
 
     def __init__(
@@ -142,13 +165,13 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
             names=Names(variables, inequalities, equalities),  # type: ignore[arg-type]
         )  # fmt: skip
         if sense < 0:
-            P = -arrays.P if is_sparse(arrays.P) else 0.0 - arrays.P
-            arrays = replace(arrays, P=P, q=0.0 - arrays.q)
+            P = arrays["P"]
+            arrays |= {"P": -P if is_sparse(P) else 0.0 - P, "q": 0.0 - arrays["q"]}
         self._hold(arrays)
 
-    def _hold(self, arrays: QuadraticArrays) -> None:
-        self.__dict__.update(vars(arrays), name=arrays.name or "quadratic program")
-        for value in vars(arrays).values():
+    def _hold(self, arrays: Mapping[str, Any]) -> None:
+        self.__dict__.update(arrays, name=arrays["name"] or "quadratic program")
+        for value in arrays.values():
             parts = (value.data, value.indices, value.indptr) if is_sparse(value) else (value,)
             for part in parts:
                 if isinstance(part, np.ndarray):
@@ -160,6 +183,18 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
             raise AttributeError(f"{name} of a quadratic program cannot change: make another one")
         self.__dict__[name] = value
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name} of a quadratic program cannot be deleted")
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.q.size
+
+    def objective(self, x: Array) -> float:
+        """½ xᵀP x + qᵀx + constant."""
+        return float(x @ (0.5 * (self.P @ x) + self.q)) + self.constant
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What was changed when the program was read, as sentences."""
@@ -167,8 +202,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         return (changed,) if self.symmetrised else ()
 
     @classmethod
-    def from_arrays(cls, arrays: QuadraticArrays) -> QuadraticProgram:
-        """The program of arrays that a file or a generator has given."""
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> QuadraticProgram:
+        """The program of `quadratic_arrays` that a file or a generator has given."""
         program = cls.__new__(cls)
         program._hold(arrays)
         return program
@@ -243,8 +278,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         """
         from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
 
-        arrays, origin = program_of_cvxpy(problem)
-        program = cls.from_arrays(arrays)
+        form, origin = program_of_cvxpy(problem)
+        program = cls.from_arrays(form.arrays())
         program.cvxpy_origin = origin
         return program
 
@@ -286,7 +321,11 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
             For another ending, for a format that cannot hold the program, and for a file that
             cannot be written.
         """
-        return write_program(self, path)
+        form = StandardForm.of(
+            **{letter: getattr(self, letter) for letter in LETTERS},
+            sense=self.sense, constant=self.constant, name=self.name, names=self.names,
+        )  # fmt: skip
+        return write_program(form, path)
 
     def named(self, values: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
         """Values or multipliers by the names of variables and rows.
@@ -334,8 +373,7 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         return self.__dict__ | {"cvxpy_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._hold(self)
+        self._hold(state)
 
     def __repr__(self) -> str:
         parts = [repr(self.name), f"n={self.n}", f"rows={self.h.size + self.b.size}"]

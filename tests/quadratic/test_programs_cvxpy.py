@@ -12,8 +12,8 @@ from scipy import sparse
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
+from indefinite_opt.quadratic import QuadraticProgram
+from indefinite_opt.quadratic.program.cvxpy_problem import CvxpyOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -27,6 +27,11 @@ def integers(*shape: int) -> np.ndarray:
 S = integers(4, 4)
 SYMMETRIC = S + S.T
 M, V = integers(3, 4), integers(4)
+
+
+def program_of_cvxpy(problem: object) -> tuple[QuadraticProgram, CvxpyOrigin]:
+    program = QuadraticProgram.from_cvxpy(problem)
+    return program, program.cvxpy_origin
 
 
 def x() -> cp.Variable:
@@ -255,7 +260,7 @@ def test_problems_of_qpsolvers() -> None:
 def test_programs_of_generators_survive_cvxpy() -> None:
     """Rows of every kind through cvxpy's own matrices and back."""
     for name in ("rowqp-10-3-2-50-1", "transportation-3-3-1", "blending-3-2-2-1"):
-        program = instances.generate(name)
+        program = QuadraticProgram.read(name)
         u = cp.Variable(program.n, bounds=[program.lb, program.ub])
         constraints: list[Any] = [program.A @ u == program.b] if len(program.b) else []
         constraints += [program.G @ u <= program.h] if len(program.h) else []

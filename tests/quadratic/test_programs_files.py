@@ -13,9 +13,9 @@ import indefinite_opt as iopt
 from helpers import damage
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import is_sparse
-from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.files.reading import read_program, write_program
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic import QuadraticProgram
+from indefinite_opt.quadratic.files.reading import write_program
+from indefinite_opt.quadratic.program.arrays import quadratic_arrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 BOX = """3
@@ -120,7 +120,7 @@ def stored(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def same(first: QuadraticArrays, second: QuadraticArrays) -> bool:
+def same(first: QuadraticProgram, second: QuadraticProgram) -> bool:
     letters = ("P", "q", "G", "h", "A", "b", "lb", "ub", "constant", "sense")
     pairs = [(np.array(getattr(first, k)), np.array(getattr(second, k))) for k in letters]
     return all(np.array_equal(a, b) and a.tobytes() == b.tobytes() for a, b in pairs)
@@ -132,7 +132,7 @@ def same(first: QuadraticArrays, second: QuadraticArrays) -> bool:
 @pytest.mark.parametrize("packed", [False, True])
 def test_in_files_maximise_half_the_form_on_the_unit_box(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / ("tiny.in.gz" if packed else "tiny.in")
-    program = read_program(stored(path, gzip.compress(BOX.encode()) if packed else BOX))
+    program = QuadraticProgram.read(stored(path, gzip.compress(BOX.encode()) if packed else BOX))
     assert (program.name, program.sense, program.n) == ("tiny", -1, 3)
     x = np.array([1.0, 0.5, 0.25])
     # ½ (2·4·½ + ... ): the terms 4 x1 x2, -3 x2², x2 x3, x3² and the linear part, by hand.
@@ -143,7 +143,7 @@ def test_in_files_maximise_half_the_form_on_the_unit_box(tmp_path: Path, packed:
 
 
 def test_qplib_terms_are_those_of_a_triangle(tmp_path: Path) -> None:
-    program = read_program(stored(tmp_path / "file.qplib", QPLIB))
+    program = QuadraticProgram.read(stored(tmp_path / "file.qplib", QPLIB))
     assert (program.name, program.sense) == ("SMALL", -1)
     assert program.names.variables == ("flow", "x2", "yield")
     x = np.array([1.0, 2.0, 3.0])
@@ -158,20 +158,20 @@ def test_qplib_terms_are_those_of_a_triangle(tmp_path: Path) -> None:
 
 def test_qplib_without_constraints_and_without_quadratic_terms(tmp_path: Path) -> None:
     text = "box\nQCB\nminimize\n2\n1\n2 1 3\n0\n1\n1 -1\n0\n1e30\n0\n0\n1\n0\n0\n0\n0\n0\n0\n0\n"
-    program = read_program(stored(tmp_path / "box.qplib", text))
+    program = QuadraticProgram.read(stored(tmp_path / "box.qplib", text))
     assert program.P.tolist() == [[0, 1.5], [1.5, 0]]
     assert program.q.tolist() == [-1, 0]
     assert (program.lb.tolist(), program.ub.tolist()) == ([0, 0], [1, 1])
     unbounded = text.replace("1e30\n0\n0\n1\n0", "1.79769313486232E+308\n0\n0\n1\n1\n2 1.8E+308")
-    program = read_program(stored(tmp_path / "box.qplib", unbounded))
+    program = QuadraticProgram.read(stored(tmp_path / "box.qplib", unbounded))
     assert program.ub.tolist() == [1, np.inf]
     linear = "lin\nLCB\nminimize\n2\n1\n0\n0\n1e30\n0\n0\n1\n0\n0\n0\n0\n0\n0\n0\n"
-    program = read_program(stored(tmp_path / "linear.qplib", linear))
+    program = QuadraticProgram.read(stored(tmp_path / "linear.qplib", linear))
     assert (program.P.any(), program.q.tolist()) == (False, [1, 1])
 
 
 def test_lp_files(tmp_path: Path) -> None:
-    program = read_program(stored(tmp_path / "small.lp", LP))
+    program = QuadraticProgram.read(stored(tmp_path / "small.lp", LP))
     assert (program.name, program.sense, program.names.variables) == ("small", -1, ("x", "y", "z"))
     x = np.array([1.0, 2.0, 3.0])
     assert program.objective(x) == -(3 + 4 - 3 + 7 + (2 - 8 + 9) / 2)
@@ -183,7 +183,7 @@ def test_lp_files(tmp_path: Path) -> None:
 
 
 def test_mps_files(tmp_path: Path) -> None:
-    program = read_program(stored(tmp_path / "other.mps.gz", gzip.compress(MPS.encode())))
+    program = QuadraticProgram.read(stored(tmp_path / "other.mps.gz", gzip.compress(MPS.encode())))
     assert (program.name, program.sense, program.names.variables) == ("other", 1, ("X", "Y"))
     x = np.array([1.0, 3.0])
     assert program.objective(x) == 1 + 6 + 5 + 0.5 * (8 + 2 * 2 * 3)
@@ -198,7 +198,7 @@ def test_mps_files(tmp_path: Path) -> None:
 def test_npz_files_of_letters(tmp_path: Path) -> None:
     path = tmp_path / "letters.npz"
     np.savez(path, P=np.diag([1.0, -2.0]), q=np.array([1, 2]), lb=np.zeros(2), ub=np.array(3.0))
-    program = read_program(path)
+    program = QuadraticProgram.read(path)
     assert (program.name, program.sense, program.constant) == ("letters", 1, 0.0)
     assert program.P.tolist() == [[1, 0], [0, -2]]
     assert (program.lb.tolist(), program.ub.tolist()) == ([0, 0], [3, 3])
@@ -209,17 +209,19 @@ def test_npz_files_that_the_package_exports(tmp_path: Path) -> None:
     X = np.random.default_rng(0).standard_normal((8, 2))
     problem = iopt.KernelProblem.from_data(X, np.repeat([-1, 1], 4), "sigmoid(a=1, r=-1)")
     structure = iopt.SVMDual(C=2.0).structure(problem)
-    program = read_program(structure.export(tmp_path / "dual.npz"))
+    program = QuadraticProgram.read(structure.export(tmp_path / "dual.npz"))
     x = np.full(8, 0.5)
     Q = problem.K * np.outer(problem.y, problem.y)
     assert program.sense == -1
     assert program.objective(x) == pytest.approx(0.5 * x @ Q @ x - x.sum(), rel=1e-14)
     assert program.A.tolist() == [problem.y.tolist()]
     assert (program.lb.tolist(), program.ub.tolist()) == ([0.0] * 8, [2.0] * 8)
-    linear = read_program(iopt.LPSVM(C=2.0).structure(problem).export(tmp_path / "linear.npz"))
+    linear = QuadraticProgram.read(
+        iopt.LPSVM(C=2.0).structure(problem).export(tmp_path / "linear.npz")
+    )
     assert not linear.P.any()
     for suffix in (".lp", ".mps"):
-        again = read_program(structure.export(tmp_path / f"dual{suffix}"))
+        again = QuadraticProgram.read(structure.export(tmp_path / f"dual{suffix}"))
         assert again.sense == -1
         assert again.objective(x) == pytest.approx(program.objective(x), rel=1e-12)
 
@@ -229,7 +231,7 @@ def test_npz_files_that_the_package_exports(tmp_path: Path) -> None:
 FLOATS = np.array([0.0, 5e-324, 1e-310, 2.0**-1022, 1e-13, 1 / 3, 1e16 / 3, 1e22, 1e100])
 
 
-def drawn(generator: np.random.Generator) -> QuadraticArrays:
+def drawn(generator: np.random.Generator) -> QuadraticProgram:
     """A program with entries of every size, signs of zero, rows of zeros and bounds that agree."""
 
     def numbers(*shape: int) -> np.ndarray:
@@ -248,11 +250,12 @@ def drawn(generator: np.random.Generator) -> QuadraticArrays:
     low[generator.random(n) < 0.3] = -np.inf
     high[generator.random(n) < 0.3] = np.inf
     fixed = np.isfinite(low) & (generator.random(n) < 0.2)
-    return quadratic_arrays(
+    arrays = quadratic_arrays(
         P + np.tril(P, -1).T, numbers(n), numbers(m, n), sides(m), numbers(k, n), sides(k),
         low, np.where(fixed, low, high), constant=float(numbers(1)[0]),
         sense=int(generator.choice([-1, 1])),
     )  # fmt: skip
+    return QuadraticProgram.from_arrays(arrays)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps", ".mps.gz"])
@@ -261,58 +264,59 @@ def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"file{suffix}"
     for _ in range(20):
         program = drawn(generator)
-        assert same(read_program(write_program(program, path)), program)
+        assert same(QuadraticProgram.read(program.write(path)), program)
         written = path.read_bytes()
-        assert write_program(program, path).read_bytes() == written or suffix == ".npz"
+        assert program.write(path).read_bytes() == written or suffix == ".npz"
 
 
 def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
-    program = quadratic_arrays(np.eye(2), [1.0, -1.0], ub=[1.0, 1e20])
-    state = StandardForm.of(quadratic_arrays(np.eye(2)))
+    program = QuadraticProgram(np.eye(2), [1.0, -1.0], ub=[1.0, 1e20])
+    free, none = np.full(2, np.inf), np.zeros(0)
+    state = StandardForm(1, np.zeros(2), -free, free, none, none, np.zeros((0, 2)), np.eye(2))
     large = state._replace(hessian=np.full((2, 2), 9.1e307))
     vast = state._replace(lower=np.array([-sys.float_info.max, 0.0]))
-    assert same(read_program(write_program(program, tmp_path / "a.npz")), program)
+    assert same(QuadraticProgram.read(program.write(tmp_path / "a.npz")), program)
     for refused, suffix, words in (
-        (program, ".lp", "below 1e.20"), (program, ".mps", "below 1e.20"),
-        (large, ".lp", "doubled without overflow"), (large, ".qplib", "doubled without overflow"),
-        (vast, ".qplib", "or infinite ones"),
+        (state._replace(upper=program.ub), ".lp", "below 1e.20"), (program, ".lp", "below 1e.20"),
+        (program, ".mps", "below 1e.20"), (large, ".lp", "doubled without overflow"),
+        (large, ".qplib", "doubled without overflow"), (vast, ".qplib", "or infinite ones"),
     ):  # fmt: skip
         path = stored(tmp_path / f"file{suffix}", "what was there")
         with pytest.raises(DataError, match=words):
-            write_program(refused, path)
+            refused.write(path) if refused is program else write_program(refused, path)
         assert path.read_text() == "what was there"
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, path = instances.box_qp(3, 50, 1), tmp_path / "file.lp"
-    content = write_program(program, path).read_bytes()
+    program, path = QuadraticProgram.read("boxqp-3-50-1"), tmp_path / "file.lp"
+    content = program.write(path).read_bytes()
 
     def fail(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(DataError, match="No space left"):
-        write_program(instances.box_qp(4, 50, 1), path)
+        QuadraticProgram.read("boxqp-4-50-1").write(path)
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_matrix_that_was_not_symmetric_is_noted(tmp_path: Path) -> None:
     """Triangles in .lp, .mps and .qplib files state a symmetric matrix; a whole matrix does not."""
-    assert read_program(stored(tmp_path / "a.in", "2  0 0  1 2 0 1")).symmetrised
-    assert not read_program(stored(tmp_path / "b.in", "2  0 0  1 2 2 1")).symmetrised
-    assert not read_program(stored(tmp_path / "c.lp", LP)).symmetrised
+    assert QuadraticProgram.read(stored(tmp_path / "a.in", "2  0 0  1 2 0 1")).symmetrised
+    assert not QuadraticProgram.read(stored(tmp_path / "b.in", "2  0 0  1 2 2 1")).symmetrised
+    assert not QuadraticProgram.read(stored(tmp_path / "c.lp", LP)).symmetrised
 
 
 def test_in_files_keep_box_programs(tmp_path: Path) -> None:
-    program = instances.box_qp(15, 60, 4)
-    again = read_program(write_program(program, tmp_path / "box.in"))
+    program = QuadraticProgram.read("boxqp-15-60-4")
+    again = QuadraticProgram.read(program.write(tmp_path / "box.in"))
     assert np.array_equal(again.P, program.P)
     assert np.array_equal(again.q, program.q)
     with pytest.raises(DataError, match="got one with rows"):
-        write_program(instances.standard_qp(5, 50, 1), tmp_path / "no.in")
+        QuadraticProgram.read("stqp-5-50-1").write(tmp_path / "no.in")
     with pytest.raises(DataError, match="rows and other bounds"):
-        write_program(instances.bilinear(3, 3, 2, 1), tmp_path / "no.in")
+        QuadraticProgram.read("bilinear-3-3-2-1").write(tmp_path / "no.in")
 
 
 # --- refusals ------------------------------------------------------------------------------
@@ -379,7 +383,7 @@ def changed(text: str, old: str, new: str) -> str:
 )  # fmt: skip
 def test_bad_files_are_named(name: str, text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=words):
-        read_program(stored(tmp_path / name, text))
+        QuadraticProgram.read(stored(tmp_path / name, text))
 
 
 @pytest.mark.parametrize(
@@ -400,18 +404,18 @@ def test_bad_arrays_are_named(
 ) -> None:
     np.savez(tmp_path / "file.npz", **arrays)
     with pytest.raises(error, match=words):
-        read_program(tmp_path / "file.npz")
+        QuadraticProgram.read(tmp_path / "file.npz")
 
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a readable file"):
-        read_program(tmp_path / "missing.in")
+        QuadraticProgram.read(tmp_path / "missing.in")
     with pytest.raises(DataError, match="at most 5 bytes"):
-        read_program(stored(tmp_path / "long.in", BOX), max_bytes=5)
+        QuadraticProgram.read(stored(tmp_path / "long.in", BOX), max_bytes=5)
     with pytest.raises(DataError, match="a file that can be written"):
-        write_program(instances.box_qp(2, 50, 1), tmp_path / "nowhere" / "file.in")
+        QuadraticProgram.read("boxqp-2-50-1").write(tmp_path / "nowhere" / "file.in")
     with pytest.raises(DataError, match="a file name ending in"):
-        write_program(instances.box_qp(2, 50, 1), tmp_path / "file.txt")
+        QuadraticProgram.read("boxqp-2-50-1").write(tmp_path / "file.txt")
 
 
 # --- damage --------------------------------------------------------------------------------
@@ -432,15 +436,15 @@ def test_damaged_files_are_read_as_some_program_or_refused(
     samples = {".in": BOX, ".qplib": QPLIB, ".lp": LP, ".mps": MPS}
     contents = [samples[suffix].encode()] if suffix in samples else []
     if suffix != ".in":
-        path = write_program(instances.generate("blending-3-2-2-1"), tmp_path / f"sample{suffix}")
+        path = QuadraticProgram.read("blending-3-2-2-1").write(tmp_path / f"sample{suffix}")
         contents.append(path.read_bytes())
 
     def read(content: bytes) -> None:
-        program = read_program(stored(tmp_path / f"file{suffix}", content))
+        program = QuadraticProgram.read(stored(tmp_path / f"file{suffix}", content))
         if is_sparse(program.P):  # of a size that came by damage
             return
         assert np.isfinite(program.P).all()
-        again = read_program(write_program(program, tmp_path / "again.npz"))
+        again = QuadraticProgram.read(program.write(tmp_path / "again.npz"))
         for part in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
             np.testing.assert_array_equal(getattr(again, part), getattr(program, part))
 

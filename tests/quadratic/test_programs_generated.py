@@ -12,10 +12,10 @@ from scipy.optimize import linprog
 
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
-from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic import QuadraticProgram, instances
 from indefinite_opt.quadratic.instances.by_name import FAMILIES, GRAPHS, SUITE
 from indefinite_opt.quadratic.instances.random_programs import Draws
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.program.arrays import quadratic_arrays
 
 DIGESTS = {
     "boxqp-50-40-1": "05ab6205c4c76110",
@@ -46,7 +46,7 @@ def on_the_simplex(P: np.ndarray) -> Program:
     return Program.on(P, np.zeros(len(P)), 0.0, 1.0, A=np.ones(len(P)), b=1.0)
 
 
-def digest(program: QuadraticArrays) -> str:
+def digest(program: QuadraticProgram) -> str:
     arrays = (program.P, program.q, program.G, program.h, program.A, program.b, program.lb,
               program.ub)  # fmt: skip
     content = b"".join(np.asarray(a + 0.0, "<f8").tobytes() for a in arrays)
@@ -82,12 +82,12 @@ def test_words_of_pcg64_are_those_of_its_definition() -> None:
 
 @pytest.mark.parametrize("name", DIGESTS)
 def test_an_instance_never_changes(name: str) -> None:
-    assert digest(instances.generate(name)) == DIGESTS[name]
+    assert digest(QuadraticProgram.read(name)) == DIGESTS[name]
 
 
 @pytest.mark.parametrize("name", [name for family in SUITE.values() for name in family[:2]])
 def test_an_instance_is_what_its_name_says(name: str) -> None:
-    program = instances.generate(name)
+    program = QuadraticProgram.read(name)
     assert program.name == name
     assert np.array_equal(program.P, program.P.T)
     # Quarters at most: every number is exact in binary.
@@ -97,20 +97,20 @@ def test_an_instance_is_what_its_name_says(name: str) -> None:
 
 
 def test_the_law_of_box_programs() -> None:
-    program = instances.box_qp(400, 30, 5)
+    program = QuadraticProgram.read("boxqp-400-30-5")
     upper = program.P[np.triu_indices(400)]
     share = 0.3 * 100 / 101
     assert abs(np.mean(upper != 0) - share) < 5 * np.sqrt(share * (1 - share) / upper.size)
     assert (upper.min(), upper.max()) == (-50.0, 50.0)
     assert (program.q.min(), program.q.max()) == (-50.0, 50.0)
     assert program.G.shape == program.A.shape == (0, 400)
-    assert not np.array_equal(program.P, instances.box_qp(400, 30, 6).P)
+    assert not np.array_equal(program.P, QuadraticProgram.read("boxqp-400-30-6").P)
 
 
 def test_rows_have_the_stated_feasible_point() -> None:
     """Its coordinates are quarters, so that it is found by hand: all that the rows allow."""
     for density in (5, 50, 100):
-        program = instances.row_qp(12, 4, 3, density, 2)
+        program = QuadraticProgram.from_arrays(instances.row_qp(12, 4, 3, density, 2))
         assert program.G.any(axis=1).all()
         assert program.A.any(axis=1).all()
         rows = program.G, program.h, program.A, program.b
@@ -119,7 +119,7 @@ def test_rows_have_the_stated_feasible_point() -> None:
 
 def test_the_largest_cut_of_a_torus() -> None:
     """±1 weights on 3 by 3 sites, by enumeration of all cuts."""
-    program = instances.spin_glass(3, 3, 1)
+    program = QuadraticProgram.from_arrays(instances.spin_glass(3, 3, 1))
     weights = program.P / 2.0
     assert np.array_equal(np.abs(weights).sum(axis=0), np.full(9, 4.0))
     for cut in itertools.product((0.0, 1.0), repeat=9):
@@ -129,7 +129,7 @@ def test_the_largest_cut_of_a_torus() -> None:
 
 
 def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
-    program = instances.transportation(4, 5, 1)
+    program = QuadraticProgram.from_arrays(instances.transportation(4, 5, 1))
     supply, demand = program.b[:4], program.b[4:]
     last = supply.sum() - demand.sum()
     assert last >= 1.0
@@ -140,7 +140,7 @@ def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
 
 def test_blending_counts_every_unit() -> None:
     """The cost of a plan, summed as the definition says."""
-    program = instances.blending(3, 2, 2, 4)
+    program = QuadraticProgram.from_arrays(instances.blending(3, 2, 2, 4))
     draws = Draws(4)
     c, impurity = draws.integers(1, 10, 3), draws.integers(0, 10, 3)
     w, r = draws.integers(0, 3, 2), draws.integers(5, 40, 2)
@@ -170,7 +170,7 @@ def test_the_clique_number_is_right(name: str) -> None:
                                   "triangular-4", "hamming-3-2"])  # fmt: skip
 def test_the_optimum_is_the_closed_form(name: str) -> None:
     graph = instances.graph(name)
-    program = instances.bomze(graph)
+    program = QuadraticProgram.from_arrays(instances.bomze(graph))
     assert on_the_simplex(program.P).lowest == pytest.approx(program.optimum, abs=1e-12)
     assert program.optimum == pytest.approx(0.5 / clique_number(graph.adjacency) - 1.0)
 
@@ -228,7 +228,7 @@ def test_wrong_names_are_named(name: str, error: type[Exception], words: str) ->
 
 
 def test_arrays_are_completed_and_symmetrised() -> None:
-    program = quadratic_arrays(
+    program = QuadraticProgram(
         sparse.csc_matrix([[1.0, 4.0], [0.0, 2.0]]), [1.0, 2.0], G=[[1.0, 1.0], [1.0, 0.0]],
         h=[3.0, np.inf], A=[1.0, -1.0], b=0.0, lb=-1.0, ub=[1.0, np.inf], constant=5.0,
     )  # fmt: skip
@@ -276,7 +276,7 @@ def test_wrong_arrays_are_named(arguments: dict[str, object], words: str) -> Non
 
 def test_large_data_that_cannot_overflow_are_taken() -> None:
     """Up to 1e150 within the bounds, and rows that hold everywhere have no size."""
-    made = quadratic_arrays(
+    made = QuadraticProgram(
         1e100 * np.eye(2), [1e149, 0.0], G=[[1.0, 1.0]], h=[np.inf], lb=-1.0, ub=[1.0, 1e20]
     )
     assert made.objective(np.array([1.0, 1e20])) == pytest.approx(5e139 + 1e149, rel=1e-14)

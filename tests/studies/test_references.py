@@ -20,8 +20,8 @@ from helpers.exact import clique_number
 from helpers.processes import HANGS
 from indefinite_opt.command_line.app import app
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.quadratic import proof_checker
-from indefinite_opt.quadratic.instances.by_name import generate, graph, names
+from indefinite_opt.quadratic import QuadraticProgram, proof_checker
+from indefinite_opt.quadratic.instances.by_name import graph, names
 from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.studies.reference_library.library import (
     FOLDER,
@@ -73,7 +73,8 @@ def test_the_table_is_that_of_the_code() -> None:
     assert listed == [[getattr(i, name) for name in fields] for i in instances()]
     assert len(NAMES) == len(TABLE)
     assert len(KERNEL_ROWS) == 80
-    assert [entry.name for entry in PROGRAM_ROWS] == [n for n in names() if generate(n).n <= 125]
+    small = [name for name in names() if QuadraticProgram.read(name).n <= 125]
+    assert [entry.name for entry in PROGRAM_ROWS] == small
 
 
 def test_every_family_and_size_is_there() -> None:
@@ -112,7 +113,7 @@ def test_the_rows_of_programs_are_true(family: str) -> None:
 
 def check_program(entry: Reference) -> None:
     """The point attains what the row says, summed up here from the arrays of the generator."""
-    qp = generate(entry.name)
+    qp = QuadraticProgram.read(entry.name)
     x = entry.values["x"]
     assert (entry.n, entry.sense, entry.title, entry.seed) == (qp.n, "min", "", 0)
     # A millionth of a millionth of the terms of a row: rounding of points that are no vertices.
@@ -125,7 +126,7 @@ def check_program(entry: Reference) -> None:
     assert not entry.convex
     assert np.linalg.eigvalsh(qp.P)[0] < 0.0
     check_bracket(entry)
-    known = references.Digest.of_program(iopt.QuadraticProgram.from_arrays(qp))
+    known = references.Digest.of_program(qp)
     assert entry.digest.difference(known) < 1e-11
 
 
@@ -226,7 +227,7 @@ def test_closed_forms(entry: Reference) -> None:
         assert entry.lower == entry.upper == 3 * entry.kernel_problem().smaller_class
     else:
         # The point is the uniform distribution on a largest clique, or within 1e-6 of its value.
-        P, omega = generate(name).P, graph(name.removeprefix("clique-")).clique_number
+        P, omega = QuadraticProgram.read(name).P, graph(name.removeprefix("clique-")).clique_number
         assert entry.lower == pytest.approx(0.5 / omega - 1.0, rel=1e-15)
         assert entry.best == pytest.approx(entry.lower, rel=1e-6)
         clique = np.flatnonzero(entry.values["x"] > 1e-6)
@@ -249,7 +250,7 @@ def test_the_code_of_the_readme_builds_programs(readme: dict[str, Any]) -> None:
     """To the last bit: all numbers are integers, or quarters of them."""
     built = [e for e in PROGRAM_ROWS if e.name.startswith(("boxqp", "rowqp", "stqp", "clique"))]
     for entry in built:
-        theirs, ours = readme["program"](entry.name), generate(entry.name)
+        theirs, ours = readme["program"](entry.name), QuadraticProgram.read(entry.name)
         assert set(theirs) >= {"P", "q", "lb", "ub"}
         for name, array in theirs.items():
             np.testing.assert_array_equal(np.broadcast_to(array, getattr(ours, name).shape),
@@ -275,8 +276,8 @@ def test_the_code_of_the_readme_reads_and_compares(readme: dict[str, Any]) -> No
 def test_a_program_is_exported_as_it_is(tmp_path: Path) -> None:
     """Formats that hold all of it, and .in for those of the unit box."""
     for name, suffix in (("rowqp-20-5-5-25-1", ".qplib"), ("boxqp-20-100-1", ".in")):
-        ours = generate(name)
-        theirs = iopt.QuadraticProgram.read(references.export(name, tmp_path / f"model{suffix}"))
+        ours = QuadraticProgram.read(name)
+        theirs = QuadraticProgram.read(references.export(name, tmp_path / f"model{suffix}"))
         for array in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
             np.testing.assert_array_equal(getattr(theirs, array), getattr(ours, array))
     with pytest.raises(iopt.errors.DataError, match="without rows"):
@@ -348,7 +349,7 @@ def test_a_forged_row_is_called_out(name: str, tmp_path: Path) -> None:
 
 def test_the_arrays_of_another_program_are_refused() -> None:
     """Every array counts: digests of one that differs in a single number are different."""
-    qp = iopt.QuadraticProgram.read("rowqp-20-5-5-25-1")
+    qp = QuadraticProgram.read("rowqp-20-5-5-25-1")
     known = NAMED["rowqp-20-5-5-25-1"].digest
     names = ("P", "q", "G", "h", "A", "b", "lb", "ub")
     for name in names:
@@ -537,7 +538,8 @@ def assert_proved(entry: Reference, path: Path, gap: float) -> None:
     H[np.tril_indices(size)] = [number for row in program["H"] for number in row]
     problem = entry.problem()
     if isinstance(problem, iopt.QuadraticProgram):
-        qp, m = generate(entry.name), generate(entry.name).h.size
+        qp = QuadraticProgram.read(entry.name)
+        m = qp.h.size
         # Inequalities have slacks after the variables.
         assert size == n + m
         np.testing.assert_array_equal(H[:n, :n], np.tril(qp.P))

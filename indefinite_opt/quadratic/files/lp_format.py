@@ -22,7 +22,7 @@ import numpy as np
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.matrices.sparse import entries_of
-from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
+from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 _SIGNS = rb"(?P<signs>(?:[+-]\s?)*)"
@@ -56,7 +56,7 @@ _CONSTANT = b"Constant"
 _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)(?!\S)")
 
 
-def read_lp(content: bytes, source: str) -> QuadraticArrays:
+def read_lp(content: bytes, source: str) -> StandardForm:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
     return _LPReader(content, source).program()
 
@@ -94,7 +94,7 @@ class _LPReader:
                 self.sense = -1 if head.lower().startswith(b"max") else 1
         return found
 
-    def program(self) -> QuadraticArrays:
+    def program(self) -> StandardForm:
         """What the file states."""
         self._begin("objective")
         self._match(_LABEL)

@@ -35,7 +35,7 @@ import numpy as np
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.matrices.sparse import as_sparse, entries_of
-from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
+from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 _WHOLE = b"QMATRIX"
@@ -55,7 +55,7 @@ _GAPS = ((0, 1), (3, 4), (12, 14), (22, 24), (36, 39), (47, 49), (61, 72))
 _BLANKS = "Names contain blanks only in the columns of the fixed form, or between two blanks each."
 
 
-def read_mps(content: bytes, source: str) -> QuadraticArrays:
+def read_mps(content: bytes, source: str) -> StandardForm:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
     lines = tokens.lines_of(content, source, rb"^\*.*", b"endata")
     failed: list[tuple[int, DataError]] = []
@@ -115,7 +115,7 @@ class _MPSReader:
         self.vectors: dict[bytes, bytes] = {}
         """Names of the vectors of the sections RHS, RANGES and BOUNDS that have one."""
 
-    def program(self, lines: list[bytes]) -> QuadraticArrays:
+    def program(self, lines: list[bytes]) -> StandardForm:
         """What the lines of a file state."""
         for line in lines:
             if not line[:1].isspace():

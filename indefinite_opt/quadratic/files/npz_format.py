@@ -1,8 +1,8 @@
 """Arrays by name, `.npz`, in one of three layouts.
 
-- The letters P, q, G, h, A, b, lb, ub of `QuadraticArrays`, of which P and q are needed, with
+- The letters P, q, G, h, A, b, lb, ub of `QuadraticProgram`, of which P and q are needed, with
   `constant`, `sense`, `name` and the names `variables`, `inequalities` and `equalities` if there
-  are any. This is what `npz_content` writes.
+  are any. This is what `write_npz` writes.
 - H, q, A, b, lower, upper and sense: a quadratic program that this package has exported.
 - cost, A, row_lower, row_upper, lower, upper and sense: a linear program that it has exported.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.matrices.sparse import as_dense
-from indefinite_opt.quadratic.program.arrays import LETTERS, QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.program.arrays import LETTERS, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
@@ -25,8 +25,8 @@ EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
 EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
 
 
-def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> QuadraticArrays:
-    """The program of arrays by name; `DataError` for names of no layout."""
+def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> dict[str, Any]:
+    """The `quadratic_arrays` of arrays by name; `DataError` for names of no layout."""
     names = set(arrays)
     others: dict[str, Any] = {
         "constant": _scalar(arrays, "constant", 0.0, source),
@@ -45,24 +45,23 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
         H, q, A, b, lower, upper = (arrays[k] for k in ("H", "q", "A", "b", "lower", "upper"))
         return quadratic_arrays(H, q, A=A, b=b, lb=lower, ub=upper, **others)
     if names == EXPORTED_LINEAR:
-        program = StandardForm(
+        split = StandardForm(
             1, arrays["cost"], arrays["lower"], arrays["upper"], arrays["row_lower"],
             arrays["row_upper"], arrays["A"],
         ).arrays()  # fmt: skip
-        given = {letter: getattr(program, letter) for letter in LETTERS}
-        return quadratic_arrays(**given, **others)
+        return quadratic_arrays(**{letter: split[letter] for letter in LETTERS}, **others)
     raise DataError(
         source, f"arrays P, q, ... or {', '.join(sorted(EXPORTED))}",
         f"the names {', '.join(sorted(arrays))}" if arrays else "no arrays",
     )  # fmt: skip
 
 
-def npz_content(program: QuadraticArrays) -> bytes:
+def write_npz(form: StandardForm, target: str) -> bytes:
     """The content of a file in the first layout."""
-    file = io.BytesIO()
-    arrays = {letter: as_dense(letter, getattr(program, letter)) for letter in sorted(LETTERS)}
-    others = {"constant": program.constant, "sense": program.sense, "name": program.name}
-    others |= {part: names for part, names in program.names._asdict().items() if names}
+    file, program = io.BytesIO(), form.arrays()
+    arrays = {letter: as_dense(letter, program[letter]) for letter in sorted(LETTERS)}
+    others = {each: program[each] for each in ("constant", "sense", "name")}
+    others |= {part: names for part, names in program["names"]._asdict().items() if names}
     # mypy assumes that one of the names might be allow_pickle.
     np.savez_compressed(file, **arrays, **others)  # type: ignore[arg-type]
     return file.getvalue()

@@ -30,7 +30,6 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.matrices.sparse import Matrix, entries_of, matrix_of
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 INFINITY = sys.float_info.max
@@ -101,7 +100,7 @@ class _Lines:
         return tuple(names.get(j, f"{letter}{j + 1}") for j in range(size)) if names else ()
 
 
-def read_qplib(content: bytes, source: str) -> QuadraticArrays:
+def read_qplib(content: bytes, source: str) -> StandardForm:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
     lines = _Lines(content, source)
     name = lines.text("the name of the problem")
@@ -141,7 +140,7 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     sense = 1 if goal == "minimize" else -1
     return StandardForm(
         sense, sense * q, lower, upper, left, right, B, sense * Q, sense * constant, name, *names
-    ).arrays()
+    )
 
 
 def write_qplib(program: StandardForm, target: str) -> bytes:

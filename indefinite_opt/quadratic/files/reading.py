@@ -25,8 +25,8 @@ from __future__ import annotations
 import codecs
 import gzip
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,15 +34,14 @@ from indefinite_opt.errors import DataError, ParameterError, shown
 from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes, write_bytes
 from indefinite_opt.quadratic.files.lp_format import read_lp, write_lp
 from indefinite_opt.quadratic.files.mps_format import read_mps, write_mps
-from indefinite_opt.quadratic.files.npz_format import npz_content, program_of_arrays
+from indefinite_opt.quadratic.files.npz_format import program_of_arrays, write_npz
 from indefinite_opt.quadratic.files.qplib_format import read_qplib, write_qplib
 from indefinite_opt.quadratic.files.tokens import content_of, number, written
 from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES, as_dense
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-def read_boxqp(content: bytes, source: str, sense: int = -1) -> QuadraticArrays:
+def read_boxqp(content: bytes, source: str, sense: int = -1) -> StandardForm:
     """The program of a file's content; `DataError` if it is not of this format.
 
     The sense is that of the library, -1 for a maximum, or 1 for a minimum.
@@ -59,16 +58,18 @@ def read_boxqp(content: bytes, source: str, sense: int = -1) -> QuadraticArrays:
         raise DataError(source, f"{expected}, {1 + n + n * n} numbers for n = {n}", f"{len(words)}")
     numbers = np.array([number(word, source) for word in words[1:]])
     Q = numbers[n:].reshape(n, n)
-    return quadratic_arrays(sense * Q, sense * numbers[:n], lb=0.0, ub=1.0, sense=sense)
+    none = np.zeros(0)
+    return StandardForm(
+        sense, sense * numbers[:n], np.zeros(n), np.ones(n), none, none, np.zeros((0, n)), sense * Q
+    )
 
 
 def write_boxqp(form: StandardForm, target: str) -> bytes:
     """The content of a file; `DataError` for other bounds than 0 and 1, for rows or a constant."""
-    program = form.arrays()
     faults = {
-        "rows": len(program.h) + len(program.b) > 0,
-        "other bounds": np.any(program.lb != 0.0) or np.any(program.ub != 1.0),
-        "a constant": program.constant != 0.0,
+        "rows": np.isfinite([form.row_lower, form.row_upper]).any(),
+        "other bounds": np.any(form.lower != 0.0) or np.any(form.upper != 1.0),
+        "a constant": form.constant != 0.0,
     }
     unfit = [fault for fault, there in faults.items() if there]
     if unfit:
@@ -76,11 +77,12 @@ def write_boxqp(form: StandardForm, target: str) -> bytes:
             target, "a program without rows and a constant, with bounds 0 and 1",
             f"one with {' and '.join(unfit)}", "Write it as .qplib or .npz.",
         )  # fmt: skip
-    lines = [[float(program.n)], -program.q, *-as_dense("P", program.P)]
+    program = form.arrays()
+    lines = [[float(form.cost.size)], -program["q"], *-as_dense("P", program["P"])]
     return content_of(" ".join(map(written, line)) for line in lines)
 
 
-_Reader = Callable[[bytes, str], QuadraticArrays]
+_Reader = Callable[[bytes, str], StandardForm]
 _Writer = Callable[[StandardForm, str], bytes]
 
 _FORMATS: dict[str, tuple[_Reader, _Writer]] = {
@@ -98,8 +100,8 @@ SENSES = {"max": -1, "min": 1}
 
 def read_program(
     path: str | Path, max_bytes: int = MAX_BYTES, sense: str | None = None
-) -> QuadraticArrays:
-    """The quadratic program of a file, as a minimisation; its `sense` tells what the file says.
+) -> dict[str, Any]:
+    """The `quadratic_arrays` of a file, of a minimisation; the `sense` tells what the file says.
 
     A program without a name gets that of the file. `max_bytes` is the largest size of the unpacked
     file. A .in file stands for a maximum, as the readme of its library says, unless `sense` is
@@ -113,16 +115,18 @@ def read_program(
     if sense not in (None, *SENSES):
         raise ParameterError("sense", "'max' or 'min'", shown(sense))
     if suffix == ".npz":
-        program = program_of_arrays(read_arrays(path, max_bytes), str(path))
+        arrays = program_of_arrays(read_arrays(path, max_bytes), str(path))
     else:
         content = _text(read_bytes(path, max_bytes), str(path))
         if sense is None:
-            read = _FORMATS[suffix][0](content, str(path))
+            form = _FORMATS[suffix][0](content, str(path))
         else:
-            read = read_boxqp(content, str(path), SENSES[sense])
+            form = read_boxqp(content, str(path), SENSES[sense])
+        arrays = form.arrays()
         # Where a format holds one triangle of P, nothing was changed.
-        program = read if suffix == ".in" else replace(read, symmetrised=False)
-    return program if program.name else replace(program, name=path.name.partition(".")[0])
+        arrays["symmetrised"] &= suffix == ".in"
+    arrays["name"] = arrays["name"] or path.name.partition(".")[0]
+    return arrays
 
 
 _FOREIGN = {
@@ -140,7 +144,7 @@ def _text(content: bytes, source: str) -> bytes:
     return content.removeprefix(codecs.BOM_UTF8)
 
 
-def write_program(program: QuadraticArrays | StandardForm, path: str | Path) -> Path:
+def write_program(form: StandardForm, path: str | Path) -> Path:
     """Write a program in the sense of its source, in the format that the file's name ends with.
 
     What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
@@ -152,11 +156,8 @@ def write_program(program: QuadraticArrays | StandardForm, path: str | Path) -> 
     """
     path = Path(path)
     suffix = suffix_of(path)
-    if suffix == ".npz":
-        content = npz_content(program.arrays() if isinstance(program, StandardForm) else program)
-    else:
-        form = program if isinstance(program, StandardForm) else StandardForm.of(program)
-        content = _FORMATS[suffix][1](form, str(path))
+    write = write_npz if suffix == ".npz" else _FORMATS[suffix][1]
+    content = write(form, str(path))
     # Without a time, equal programs make equal files.
     write_bytes(path, gzip.compress(content, mtime=0) if _is_packed(path) else content)
     return path

@@ -10,7 +10,6 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.matrices.sparse import as_sparse, matrix_of
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
@@ -51,7 +50,7 @@ def stated(
     bounds: list[tuple[float, float]],
     constant: float,
     row_names: Iterable[bytes],
-) -> QuadraticArrays:
+) -> StandardForm:
     """The program whose objective is the first row of the entries; `sides` has those of the others.
 
     `DataError` if there are no variables.
@@ -64,7 +63,7 @@ def stated(
     return StandardForm(
         sense, sense * as_sparse(rows[:1]).toarray()[0], lower, upper, low, high, rows[1:],
         sense * P, sense * constant, variables=_decoded(columns), row_names=_decoded(row_names),
-    ).arrays()  # fmt: skip
+    )  # fmt: skip
 
 
 def _decoded(words: Iterable[bytes]) -> tuple[str, ...]:

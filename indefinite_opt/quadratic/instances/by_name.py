@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.foundation import checks
 from indefinite_opt.quadratic.instances import graphs, random_programs
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 
 Value = TypeVar("Value")
 
-FAMILIES: dict[str, Callable[..., QuadraticArrays]] = {
+FAMILIES: dict[str, Callable[..., dict[str, Any]]] = {
     "boxqp": random_programs.box_qp,
     "maxcut": random_programs.max_cut,
     "spinglass": random_programs.spin_glass,
@@ -113,10 +111,10 @@ def names(family: str | None = None) -> list[str]:
     return list(SUITE[family])
 
 
-def generate(name: str) -> QuadraticArrays:
-    """The program of a name.
+def generate(name: str) -> dict[str, Any]:
+    """The `quadratic_arrays` of a name.
     >>> program = generate("clique-johnson-8-4-4")
-    >>> program.n, round(1 / (2 + 2 * program.optimum))
+    >>> program["q"].size, round(1 / (2 + 2 * program["optimum"]))
     (70, 14)
     >>> generate("boxqp-50-40")
     Traceback (most recent call last):
@@ -124,7 +122,7 @@ def generate(name: str) -> QuadraticArrays:
     """
     family, _, rest = name.partition("-")
     program = graphs.bomze(graph(rest)) if family == CLIQUE else _called("family", FAMILIES, name)
-    return replace(program, name=name)
+    return program | {"name": name}
 
 
 def graph(name: str) -> graphs.Graph:

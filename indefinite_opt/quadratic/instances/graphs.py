@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import checks
 from indefinite_opt.quadratic.instances.random_programs import MAX_VARIABLES
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.program.arrays import quadratic_arrays
 
 CODE_SIZES = {
     (5, 3): 4, (6, 3): 8, (7, 3): 16, (8, 3): 20, (8, 5): 4, (9, 5): 6, (10, 5): 12,
@@ -69,10 +69,10 @@ class Graph(NamedTuple):
         return len(self.adjacency)
 
 
-def bomze(graph: Graph) -> QuadraticArrays:
+def bomze(graph: Graph) -> dict[str, Any]:
     """Minimise -xᵀ(A + ½ I) x over the simplex; the optimum is 1/(2ω) - 1 [B97]_.
 
-    >>> bomze(turan(6, 3)).optimum
+    >>> bomze(turan(6, 3))["optimum"]
     -0.8333333333333334
     """
     P, simplex = -2.0 * graph.adjacency - np.eye(graph.n), np.ones((1, graph.n))

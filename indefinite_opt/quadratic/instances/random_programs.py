@@ -2,7 +2,7 @@
 
 Every number is drawn by `Draws` in the order of the sentences of the docstrings, so that an
 instance never changes. A density is the probability in percent with which an entry is drawn at all;
-the others are 0. Programs are minimisations in the notation of `QuadraticArrays`.
+the others are 0. Programs are minimisations in the notation of `quadratic_arrays`.
 
 References
 ----------
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.program.arrays import quadratic_arrays
 
 
 class Draws:
@@ -66,7 +66,7 @@ class Draws:
         return np.argsort(self.integers(0, 2**53 - 1, n), kind="stable")
 
 
-def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
+def box_qp(n: int, density: int, seed: int) -> dict[str, Any]:
     """A box-constrained program of the class of Vandenbussche and Nemhauser [VN05]_.
 
         minimize  ½ xᵀP x + qᵀx   subject to  0 ≤ x ≤ 1
@@ -76,7 +76,7 @@ def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     The instances of [VN05]_ maximise; since the law is symmetric about 0, the class is the same.
 
     >>> program = box_qp(50, 40, 1)
-    >>> program.P.shape, float(program.P[0, 1]), float(program.q[0])
+    >>> program["P"].shape, float(program["P"][0, 1]), float(program["q"][0])
     ((50, 50), -23.0, -18.0)
     """
     _check(n=n, density=density)
@@ -86,7 +86,7 @@ def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     return quadratic_arrays(P, q, lb=0.0, ub=1.0)
 
 
-def max_cut(n: int, density: int, seed: int) -> QuadraticArrays:
+def max_cut(n: int, density: int, seed: int) -> dict[str, Any]:
     """The maximum cut of a random graph with weights 1 to 10, as a box-constrained program.
 
         minimize  Σ w_ij (2 x_i x_j - x_i - x_j)   over i < j, subject to  0 ≤ x ≤ 1
@@ -100,7 +100,7 @@ def max_cut(n: int, density: int, seed: int) -> QuadraticArrays:
     return _cut(weights)
 
 
-def spin_glass(rows: int, columns: int, seed: int) -> QuadraticArrays:
+def spin_glass(rows: int, columns: int, seed: int) -> dict[str, Any]:
     """The maximum cut of a toroidal grid with weights -1 and 1: ground states of the ±J model.
 
     The weights of the edges to the right are drawn first, then those of the edges downwards.
@@ -118,11 +118,11 @@ def spin_glass(rows: int, columns: int, seed: int) -> QuadraticArrays:
     return _cut(weights)
 
 
-def _cut(weights: Array) -> QuadraticArrays:
+def _cut(weights: Array) -> dict[str, Any]:
     return quadratic_arrays(2.0 * weights, -weights.sum(axis=0), lb=0.0, ub=1.0)
 
 
-def standard_qp(n: int, density: int, seed: int) -> QuadraticArrays:
+def standard_qp(n: int, density: int, seed: int) -> dict[str, Any]:
     """A standard quadratic program whose convexity graph has a prescribed density.
 
         minimize  ½ xᵀP x   subject to  Σ x_i = 1,  x ≥ 0
@@ -141,7 +141,7 @@ def standard_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     return quadratic_arrays(P, np.zeros(n), A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0)
 
 
-def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) -> QuadraticArrays:
+def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) -> dict[str, Any]:
     """A random program with inequality and equality rows, of the kind of Chen and Burer [CB12]_.
 
         minimize  ½ xᵀP x + qᵀx   subject to  G x ≤ h,  A x = b,  0 ≤ x ≤ 1
@@ -153,7 +153,7 @@ def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) 
     or 3/4; b = A z, and h = G z + an integer from 0 to 10, so that z is feasible.
 
     >>> program = row_qp(20, 7, 3, 50, 1)
-    >>> program.G.shape, program.A.shape
+    >>> program["G"].shape, program["A"].shape
     ((7, 20), (3, 20))
     """
     _check(n=n, density=density)
@@ -178,7 +178,7 @@ def _random_rows(draws: Draws, m: int, n: int, density: int) -> Array:
     return rows
 
 
-def bilinear(n: int, m: int, rows: int, seed: int) -> QuadraticArrays:
+def bilinear(n: int, m: int, rows: int, seed: int) -> dict[str, Any]:
     """A bilinear program whose two blocks of variables have rows of their own [K76]_.
 
         minimize  xᵀC y + cᵀx + dᵀy   subject to  E x ≤ e,  F y ≤ f,  0 ≤ x, y ≤ 10
@@ -198,7 +198,7 @@ def bilinear(n: int, m: int, rows: int, seed: int) -> QuadraticArrays:
     return quadratic_arrays(_coupling(C), q, G, 5.0 * G.sum(axis=1), lb=0.0, ub=10.0)
 
 
-def joint_bilinear(n: int, m: int, rows: int, seed: int) -> QuadraticArrays:
+def joint_bilinear(n: int, m: int, rows: int, seed: int) -> dict[str, Any]:
     """A bilinear program whose rows hold both blocks of variables, as `bilinear` otherwise.
 
     There are `rows` rows with integers from -10 to 10; their right-hand sides are 5 times their
@@ -219,7 +219,7 @@ def _coupling(C: NDArray[np.floating[Any]]) -> Array:
     return np.block([[np.zeros((n, n)), C], [C.T, np.zeros((m, m))]])
 
 
-def concave(n: int, rows: int, rank: int, seed: int) -> QuadraticArrays:
+def concave(n: int, rows: int, rank: int, seed: int) -> dict[str, Any]:
     """A concave quadratic function to be minimised over a polytope.
 
         minimize  qᵀx - ½ ‖B x‖²   subject to  G x ≤ h,  0 ≤ x ≤ 10
@@ -237,7 +237,7 @@ def concave(n: int, rows: int, rank: int, seed: int) -> QuadraticArrays:
     return quadratic_arrays(-(B.T @ B), q, G, h, lb=0.0, ub=10.0)
 
 
-def transportation(sources: int, sinks: int, seed: int) -> QuadraticArrays:
+def transportation(sources: int, sinks: int, seed: int) -> dict[str, Any]:
     """A transportation problem whose unit costs fall with the amount.
 
         minimize  Σ c_ij x_ij - ½ d_ij x_ij²
@@ -266,7 +266,7 @@ def transportation(sources: int, sinks: int, seed: int) -> QuadraticArrays:
     return quadratic_arrays(-np.diag(d), c, A=rows, b=totals, lb=0.0, ub=ub)
 
 
-def portfolio(n: int, factors: int, seed: int) -> QuadraticArrays:
+def portfolio(n: int, factors: int, seed: int) -> dict[str, Any]:
     """A portfolio whose cost of trading is concave in the weights: economies of scale.
 
         minimize  ½ ‖F x‖² + Σ (c_i - r_i) x_i - ½ Σ d_i x_i²   subject to  Σ x_i = 1,  x ≥ 0
@@ -283,7 +283,7 @@ def portfolio(n: int, factors: int, seed: int) -> QuadraticArrays:
     return quadratic_arrays(P, c - r, A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0)
 
 
-def blending(inputs: int, pools: int, products: int, seed: int) -> QuadraticArrays:
+def blending(inputs: int, pools: int, products: int, seed: int) -> dict[str, Any]:
     """Blending in pools with prices for quality: the bilinear core of the pooling problem.
 
         minimize  Σ_p Σ_i Σ_t (c_i + w_t λ_i - r_t) x_pi y_pt

@@ -1,8 +1,7 @@
-"""The data of a quadratic program as plain arrays, whatever file or generator they come from."""
+"""The arrays of a quadratic program: checks of what users, files and generators give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,46 +21,6 @@ LARGEST_TERM = 1e150
 squares of these, and a number of double precision is at most 1.8e308."""
 
 
-@dataclass(frozen=True, eq=False)
-class QuadraticArrays:
-    """A quadratic program in the letters of qpsolvers, always a minimisation.
-
-        minimize    ½ xᵀP x + qᵀx + constant
-        subject to  G x ≤ h,  A x = b,  lb ≤ x ≤ ub
-
-    P, (n, n), is symmetric to the last bit; G, (m, n), and A, (k, n), may have no rows. Each of
-    the three is an array, or a csr_array if it was given as a sparse matrix. Bounds are infinite
-    where there is none.
-    """
-
-    P: Matrix = field(repr=False)
-    q: Array = field(repr=False)
-    G: Matrix = field(repr=False)
-    h: Array = field(repr=False)
-    A: Matrix = field(repr=False)
-    b: Array = field(repr=False)
-    lb: Array = field(repr=False)
-    ub: Array = field(repr=False)
-    constant: float = 0.0
-    sense: int = 1
-    """-1 if the source maximises the negative of this objective, otherwise 1."""
-    name: str = ""
-    names: Names = field(default=UNNAMED, repr=False)
-    optimum: float | None = None
-    """The optimal value, where a closed form is known."""
-    symmetrised: bool = False
-    """Whether P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."""
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return self.q.size
-
-    def objective(self, x: Array) -> float:
-        """½ xᵀP x + qᵀx + constant."""
-        return float(x @ (0.5 * (self.P @ x) + self.q)) + self.constant
-
-
 def quadratic_arrays(
     P: Any,
     q: ArrayLike | None = None,
@@ -73,9 +32,18 @@ def quadratic_arrays(
     ub: ArrayLike | None = None,
     constant: float = 0.0,
     names: Names = UNNAMED,
-    **others: Any,
-) -> QuadraticArrays:
-    """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
+    sense: int = 1,
+    name: str = "",
+    optimum: float | None = None,
+) -> dict[str, Any]:
+    """The attributes of a `QuadraticProgram`, always those of a minimisation.
+
+        minimize    ½ xᵀP x + qᵀx + constant
+        subject to  G x ≤ h,  A x = b,  lb ≤ x ≤ ub
+
+    Matrices are dense or of scipy.sparse; None stands for no rows. The sense is -1 if the source
+    maximises the negative of this objective; `optimum` is the optimal value, where a closed form is
+    known. Beside the arguments there is `symmetrised`, whether P was not symmetric.
 
     Sparse matrices stay sparse. P is replaced by (P + Pᵀ)/2, which leaves the objective as it is;
     without it the program is linear, and P a sparse matrix of zeros. q is zero by default. Scalar
@@ -84,8 +52,8 @@ def quadratic_arrays(
     no zero has a sign. `ProblemError` names what does not fit, is not a finite real number, or may
     overflow, `InfeasibleProblem` crossed bounds.
 
-    >>> program = quadratic_arrays([[0.0, 2.0], [0.0, 0.0]], [1.0, 0.0], lb=0.0, ub=1.0)
-    >>> program.P
+    >>> arrays = quadratic_arrays([[0.0, 2.0], [0.0, 0.0]], [1.0, 0.0], lb=0.0, ub=1.0)
+    >>> arrays["P"]
     array([[0., 1.],
            [1., 0.]])
     >>> quadratic_arrays([[1.0]], [1.0, 2.0])
@@ -128,31 +96,35 @@ shape (2,)
     if not bounded.all():
         G, h = G[bounded], h[bounded]
     offset: Array = real_array("constant", constant, "a finite number", ())
-    made = QuadraticArrays(
-        square, linear, G, h, A, b, lower, upper, float(offset) + 0.0,
-        names=names, symmetrised=changed, **others,
-    )  # fmt: skip
-    _refuse_overflow(made)
-    return made
+    arrays = {"P": square, "q": linear, "G": G, "h": h, "A": A, "b": b, "lb": lower, "ub": upper}
+    arrays["constant"] = float(offset) + 0.0
+    _refuse_overflow(**arrays)
+    return {
+        **arrays, "sense": sense, "name": name, "names": names, "optimum": optimum,
+        "symmetrised": changed,
+    }  # fmt: skip
 
 
-def _refuse_overflow(program: QuadraticArrays) -> None:
+def _refuse_overflow(
+    P: Matrix, q: Array, G: Matrix, h: Array, A: Matrix, b: Array, lb: Array, ub: Array,
+    constant: float,
+) -> None:  # fmt: skip
     """Raise `ProblemError` where terms of the objective or of a row exceed `LARGEST_TERM`.
 
     A variable is at most as large as its finite bounds, and at least 1, as entries are squared too.
     """
-    ends = np.abs([program.lb, program.ub])
+    ends = np.abs([lb, ub])
     reach = np.max(ends, axis=0, where=np.isfinite(ends), initial=1.0)
     with np.errstate(over="ignore"):
         sizes = {
             "lb and ub": reach,
-            "P": 0.5 * (abs(program.P) @ reach * reach).sum(),
-            "q": np.abs(program.q) @ reach,
-            "G": abs(program.G) @ reach,
-            "h": np.abs(program.h),
-            "A": abs(program.A) @ reach,
-            "b": np.abs(program.b),
-            "constant": abs(program.constant),
+            "P": 0.5 * (abs(P) @ reach * reach).sum(),
+            "q": np.abs(q) @ reach,
+            "G": abs(G) @ reach,
+            "h": np.abs(h),
+            "A": abs(A) @ reach,
+            "b": np.abs(b),
+            "constant": abs(constant),
         }
     for argument, size in sizes.items():
         largest = float(np.max(size, initial=0.0))

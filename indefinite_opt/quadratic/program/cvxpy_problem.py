@@ -15,12 +15,11 @@ import numpy as np
 from indefinite_opt.algebra import AffineRows, Model, NotCanonical, attributes_of, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.naming import entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, CvxpyOrigin]:
+def program_of_cvxpy(problem: Any) -> tuple[StandardForm, CvxpyOrigin]:
     """The quadratic program of a cvxpy problem, convex or not, and the way back to that.
 
     The variables are stacked in the order of `problem.variables()`, each column by column. The
@@ -33,7 +32,7 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, CvxpyOrigin]:
     >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
     >>> problem = cp.Problem(objective, [x >= 0, x <= 2, cp.sum(x) == 2])
     >>> program, origin = program_of_cvxpy(problem)
-    >>> program.P.tolist(), program.q.tolist(), program.ub.tolist()
+    >>> program.hessian.tolist(), program.cost.tolist(), program.upper.tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [-3.0, 0.0], [2.0, 2.0])
     >>> origin.assign(np.array([2.0, 0.0]))
     >>> x.value
@@ -79,7 +78,7 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, CvxpyOrigin]:
         form.sense, q, *ends, np.array(matrix), P, constant,
         variables=stacked.names, row_names=names,
     )  # fmt: skip
-    return program.arrays(), stacked
+    return program, stacked
 
 
 def _different(names: list[str], others: list[str]) -> list[str]:

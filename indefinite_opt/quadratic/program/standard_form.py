@@ -10,11 +10,7 @@ import numpy as np
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, matrix_of, stacked
-from indefinite_opt.quadratic.program.arrays import (
-    QuadraticArrays,
-    finite_matrix,
-    quadratic_arrays,
-)
+from indefinite_opt.quadratic.program.arrays import finite_matrix, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names, written_names
 
 
@@ -39,16 +35,19 @@ class StandardForm(NamedTuple):
     row_names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, program: QuadraticArrays) -> StandardForm:
-        """The form of a program, from which `arrays` makes the same program."""
-        row_lower = np.concatenate([np.full(len(program.h), -np.inf), program.b])
-        variables, inequalities, equalities = program.names
-        row_names = inequalities + equalities
+    def of(
+        cls, P: Matrix, q: Array, G: Matrix, h: Array, A: Matrix, b: Array, lb: Array, ub: Array,
+        *, sense: int, constant: float, name: str, names: Names,
+    ) -> StandardForm:  # fmt: skip
+        """The form of a program in letters, from which `arrays` makes the same program.
+
+        Rows without a name among others with one have an empty one.
+        """
+        row_names = (names.inequalities or ("",) * len(h)) + (names.equalities or ("",) * len(b))
         return cls(
-            program.sense, program.q, program.lb, program.ub, row_lower,
-            np.concatenate([program.h, program.b]), stacked(program.G, program.A), program.P,
-            program.constant, program.name, variables,
-            row_names if len(row_names) == row_lower.size else (),
+            sense, q, lb, ub, np.concatenate([np.full(len(h), -np.inf), b]),
+            np.concatenate([h, b]), stacked(G, A), P, constant, name, names.variables,
+            row_names if any(row_names) else (),
         )  # fmt: skip
 
     @property
@@ -56,8 +55,8 @@ class StandardForm(NamedTuple):
         """The matrix of the rows, dense."""
         return as_dense("rows", self.matrix)
 
-    def arrays(self) -> QuadraticArrays:
-        """The program with its rows divided into inequalities and equations.
+    def arrays(self) -> dict[str, Any]:
+        """The attributes of the `QuadraticProgram`, whose rows are inequalities and equations.
 
         Rows with equal sides are equations. Any other row with two sides becomes two inequalities,
         the second of which has a name of its own; a row without sides is dropped.
@@ -65,10 +64,10 @@ class StandardForm(NamedTuple):
         >>> rows, free = np.array([[1.0, 1.0], [1.0, 0.0]]), np.full(2, np.inf)
         >>> sides = np.array([-1.0, 2.0]), np.array([3.0, 2.0])
         >>> form = StandardForm(1, np.ones(2), -free, free, *sides, rows, row_names=("fat", "iron"))
-        >>> program = form.arrays()
-        >>> program.G.tolist(), program.h.tolist(), program.A.tolist(), program.b.tolist()
-        ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
-        >>> program.names
+        >>> arrays = form.arrays()
+        >>> [arrays[letter].tolist() for letter in ("G", "h", "A", "b")]
+        [[[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0]]
+        >>> arrays["names"]
         Names(variables=(), inequalities=('fat', 'fat_lower'), equalities=('iron',))
         """
         n = self.cost.size
@@ -88,11 +87,12 @@ class StandardForm(NamedTuple):
         equal = low == high
         above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
         called = np.array(self.row_names or [""] * low.size, dtype=object)
-        lowered = np.where(high < np.inf, called + "_lower", called)
+        lowered = np.where((high < np.inf) & (called != ""), called + "_lower", called)
         split = (*called[above], *lowered[below]), tuple(called[equal])
+        inequalities, equalities = (names if all(names) else () for names in split)
         # Names that files give twice, as qplib files may by their default ones, name nothing.
-        if not self.row_names or len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
-            split = (), ()
+        if len({*inequalities, *equalities}) < len(inequalities) + len(equalities):
+            inequalities = equalities = ()
         variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
         sided = rows[above], -rows[below]
         return quadratic_arrays(
@@ -100,7 +100,7 @@ class StandardForm(NamedTuple):
             stacked(*sided) if is_sparse(rows) else np.vstack(sided),
             np.concatenate([high[above], -low[below]]),
             rows[equal], low[equal], self.lower, self.upper, constant=self.constant,
-            sense=self.sense, name=self.name, names=Names(variables, *split),
+            sense=self.sense, name=self.name, names=Names(variables, inequalities, equalities),
         )  # fmt: skip
 
     def check_sides(self, infinity: float, target: str) -> None:
