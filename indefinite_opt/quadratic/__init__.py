@@ -40,13 +40,13 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     convexity_tolerance,
     eigendecomposition,
     frobenius_norm,
-    in_own_units,
     least_eigenvalue,
     negative_direction,
     norm_bound,
     without_directions,
     zero_tolerance,
 )
+from indefinite_opt.quadratic.matrices.units import in_own_units
 from indefinite_opt.quadratic.program.naming import Names, entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof import proof_checker

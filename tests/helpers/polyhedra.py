@@ -13,8 +13,9 @@ from helpers import shaking
 from helpers.exact import Program, mirrored
 from indefinite_opt.foundation import Values
 from indefinite_opt.quadratic import Point, PolyhedralQP
+from indefinite_opt.quadratic.matrices.units import Units
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.multipliers import of_rows
 
@@ -39,12 +40,17 @@ class Rows(NamedTuple):
         return self.q.size
 
     @property
-    def polyhedron(self) -> Rows:
-        return self
+    def qp(self) -> PolyhedralQP:
+        P, q, *others = self
+        return PolyhedralQP(*others, P=P, q=q)
 
     @property
-    def equilibrated(self) -> Equilibrated:
-        return Equilibrated(self.P, self.q, self)
+    def units(self) -> Units:
+        return self.qp.units
+
+    @property
+    def scaled(self) -> StandardForm:
+        return self.qp.scaled
 
     def named_multipliers(
         self, stacked: dict[str, np.ndarray], x: np.ndarray
@@ -57,11 +63,10 @@ class Rows(NamedTuple):
 
     def start(self) -> Array:
         """A vertex, or a point inside the bounds if the rows admit none."""
-        scaled = self.equilibrated  # in other units tolerances may hide violations
-        vertex = LinearRows(scaled).vertex()
+        vertex = LinearRows(self.scaled).vertex()  # in others tolerances may hide violations
         if vertex is None:
             return np.clip(np.zeros(self.n), self.lower, self.upper)
-        return scaled.read(vertex)
+        return self.units.read(vertex)
 
     def value(self, x: Array) -> float:
         return float(x @ (0.5 * (self.P @ x) + self.q))

@@ -12,7 +12,7 @@ import indefinite_opt as iopt
 from helpers.exact import as_vector, dot
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.conflict import proved_conflict
+from indefinite_opt.quadratic.rows.feasibility import proved_conflict
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, feasible_exactly, proved_ray
 
 Q, INF = iopt.QuadraticProgram, np.inf

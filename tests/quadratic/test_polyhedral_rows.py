@@ -12,6 +12,7 @@ import indefinite_opt as iopt
 from helpers.polyhedra import Rows, program, random_rows, rescaled, transportation
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.quadratic.rows.feasibility import conflict
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 
 ROUNDING = 1e-13
@@ -31,16 +32,16 @@ def programs() -> list[Rows]:
 
 @pytest.mark.parametrize("qp", programs())
 def test_vertices_satisfy_all_rows_and_lie_in_enough_of_them(qp: Rows) -> None:
-    scaled = qp.equilibrated
+    scaled, units = qp.scaled, qp.units
     rows, generator = LinearRows(scaled), np.random.default_rng(0)
-    points = [rows.feasible_point()] + [rows.random_vertex(generator) for _ in range(10)]
+    points = [rows.vertex()] + [rows.random_vertex(generator) for _ in range(10)]
     assert len({point.round(9).tobytes() for point in points}) >= 5
     for z in points:
-        x = scaled.read(z)
+        x = units.read(z)
         assert satisfied(qp, x)
-        tight = scaled.R @ z >= scaled.row_upper - 1e-9
+        tight = scaled.matrix @ z >= scaled.row_upper - 1e-9
         ends = (z - scaled.lower <= 1e-12) | (scaled.upper - z <= 1e-12)
-        normals = np.vstack([scaled.R[tight], np.eye(qp.n)[ends]])
+        normals = np.vstack([scaled.matrix[tight], np.eye(qp.n)[ends]])
         assert np.linalg.matrix_rank(normals, tol=1e-9) == qp.n
 
 
@@ -51,10 +52,10 @@ def test_ranges_are_those_of_scipy_and_never_narrower(seed: int) -> None:
     )
     box = np.eye(8)
     qp = qp._replace(G=np.vstack([qp.G, box, -box]), h=np.concatenate([qp.h, np.full(16, 3.0)]))
-    scaled = (rescaled(qp, seed) if seed % 2 else qp).equilibrated
+    scaled = (rescaled(qp, seed) if seed % 2 else qp).scaled
     lower, upper = LinearRows(scaled).ranges(np.ones(8, bool))
-    count = scaled.inequalities
-    rows = scaled.R[:count], scaled.row_upper[:count], scaled.R[count:], scaled.row_upper[count:]
+    count, R = qp.h.size, scaled.matrix
+    rows = R[:count], scaled.row_upper[:count], R[count:], scaled.row_upper[count:]
     ends = np.column_stack([scaled.lower, scaled.upper])
     for i in range(8):
         for sign, found in ((1.0, lower[i]), (-1.0, -upper[i])):
@@ -69,8 +70,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
         4, G=[[1, 0, 0, 0], [-1, 0, 0, 0]], h=[2, -1], A=[[0, 1, -1, 0]], b=[0],
         lower=[-np.inf, -np.inf, -np.inf, 0.0],
     )  # fmt: skip
-    scaled = qp.equilibrated
-    low, high = (scaled.read(end) for end in LinearRows(scaled).ranges(np.ones(4, bool)))
+    low, high = map(qp.units.read, LinearRows(qp.scaled).ranges(np.ones(4, bool)))
     assert (low[0], high[0]) == pytest.approx((1.0, 2.0), rel=1e-12)
     assert low[0] <= 1.0 <= 2.0 <= high[0]
     assert low[3] == 0.0
@@ -80,7 +80,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
 def named(qp: Rows) -> tuple[set[str], float | None]:
     """What the message names, and by how much it must be relaxed."""
     with pytest.raises(InfeasibleProblem) as caught:
-        LinearRows(qp.equilibrated).feasible_point()
+        raise conflict(qp.qp, qp.units)
     words = str(caught.value)
     amount = re.search(r"each of them by (\S+) makes", words)
     found = set(re.findall(r"row \d+ of [AG]|[lu]b\[\d+\]", words))
@@ -109,12 +109,13 @@ def test_a_conflict_cannot_be_reduced(seed: int) -> None:
     conflict = sorted(named(qp)[0])
 
     def feasible(kept: list[str]) -> bool:
-        scaled = qp.equilibrated
+        scaled = qp.scaled
         inside = [k for k in range(30) if f"row {k} of G" in kept]
         low = [v if f"lb[{i}]" in kept else None for i, v in enumerate(scaled.lower)]
         high = [v if f"ub[{i}]" in kept else None for i, v in enumerate(scaled.upper)]
         ends = list(zip(low, high, strict=True))
-        return linprog(np.zeros(6), scaled.R[inside], scaled.row_upper[inside], bounds=ends).success
+        rows = scaled.matrix[inside], scaled.row_upper[inside]
+        return linprog(np.zeros(6), *rows, bounds=ends).success
 
     assert len(conflict) >= 2
     assert not feasible(conflict)
@@ -123,9 +124,9 @@ def test_a_conflict_cannot_be_reduced(seed: int) -> None:
 
 
 def test_no_time_is_an_error_of_its_own() -> None:
-    rows = LinearRows(random_rows(10, 5, 2, 0).equilibrated, lambda: 0.0)
+    rows = LinearRows(random_rows(10, 5, 2, 0).scaled, lambda: 0.0)
     with pytest.raises(TimeLimitReached):
-        rows.feasible_point()
+        rows.vertex()
 
 
 @pytest.mark.parametrize(("least", "place"), [(1e-320, 0), (1e-320, 1), (1e-150, 0), (1e-150, 1)])

@@ -16,10 +16,10 @@ from helpers.exact import as_vector, dot, linear_optimum
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
+from indefinite_opt.quadratic.matrices.units import program_units
 from indefinite_opt.quadratic.rows import polyhedral_qp
-from indefinite_opt.quadratic.rows.equilibration import units_of
-from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
+from indefinite_opt.quadratic.rows.ranges import tightened
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature, sparse_least_eigenvalue
 
 Array = NDArray[np.float64]
@@ -239,8 +239,8 @@ def test_units_of_sparse_programs_remove_scales() -> None:
     diagonal = sparse.diags_array
     P = diagonal(1.0 / scale**2).tocsr()
     scaled = (diagonal(height) @ rows @ diagonal(1.0 / scale)).tocsr()
-    column, row = units_of(P, 1.0 / scale, scaled, scale)
-    sizes = abs(diagonal(row) @ scaled @ diagonal(column)).data
+    units = program_units(P, 1.0 / scale, scaled, height, np.zeros(n), scale)
+    sizes = abs(diagonal(units.row) @ scaled @ diagonal(units.column)).data
     assert np.all((sizes > 0.1) & (sizes < 10.0))
 
 

@@ -16,7 +16,7 @@ from helpers.cases import CASES, Case
 from helpers.problems import random_problem
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, afford, limited, limits, seconds_left
-from indefinite_opt.quadratic.rows import intervals, linear_rows, polyhedron
+from indefinite_opt.quadratic.rows import feasibility, linear_rows, polyhedron, ranges
 from indefinite_opt.workflow import bounding
 
 LONG_ENOUGH = 1000.0
@@ -30,7 +30,7 @@ class Left:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, programs: float = np.inf) -> None:
         self.programs, self.solved = programs, 0
-        for module in (polyhedron, intervals):
+        for module in (polyhedron, ranges):
             monkeypatch.setattr(module, "seconds_left", self)
         run = linear_rows.run_within
 
@@ -94,13 +94,13 @@ def test_passes_over_rows_end_with_the_time_and_go_on_later(
     n = 6
     G = np.eye(n) - np.eye(n, k=-1)
     rows = iopt.QuadraticProgram(np.eye(n), G=G, h=np.eye(n)[0], lb=0.0).as_written()
-    monkeypatch.setattr(intervals, "seconds_left", lambda: 0.0)
+    monkeypatch.setattr(ranges, "seconds_left", lambda: 0.0)
     left = iter([1.0, 0.0])
     monkeypatch.setattr(polyhedron, "seconds_left", lambda: next(left, 0.0))
     assert np.isfinite(rows.intervals[1]).tolist() == [True] + [False] * (n - 1)
     assert np.isinf(rows.ranges[1][-1])
     assert not rows.knows_ranges
-    for module in (intervals, polyhedron):
+    for module in (ranges, polyhedron):
         monkeypatch.setattr(module, "seconds_left", lambda: np.inf)
     assert rows.intervals[1] == pytest.approx([1.0] * n, rel=1e-9)
     assert np.all(rows.intervals[1] >= 1.0)
@@ -108,7 +108,8 @@ def test_passes_over_rows_end_with_the_time_and_go_on_later(
 
 
 def test_units_are_not_sought_for_rows_that_hold_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polyhedron, "Equilibrated", pytest.fail)
+    monkeypatch.setattr(feasibility, "natural_units", pytest.fail)
+    monkeypatch.setattr(polyhedron, "program_units", pytest.fail)
     assert not cross_polytope(P=-np.eye(3)).as_written().point.any()
 
 

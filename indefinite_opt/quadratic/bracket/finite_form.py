@@ -235,8 +235,8 @@ def _obstacle_of_rows(qp: PolyhedralQP) -> str | None:
         return None
     if not qp.knows_ranges:
         raise TimeLimitReached(qp.endless)
-    scaled = qp.equilibrated
-    error = falling_ray(scaled, LinearRows(scaled, seconds_left), np.random.default_rng(0))
+    rows = LinearRows(qp.scaled, seconds_left)
+    error = falling_ray(qp, rows, np.random.default_rng(0))
     if error is not None:
         raise error
     return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"

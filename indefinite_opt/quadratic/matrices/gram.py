@@ -22,13 +22,13 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     convexity_tolerance,
     eigendecomposition,
     frobenius_norm,
-    in_own_units,
     least_eigenvalue,
     negative_direction,
     norm_bound,
     without_directions,
     zero_tolerance,
 )
+from indefinite_opt.quadratic.matrices.units import in_own_units
 
 Indices = NDArray[np.intp]
 

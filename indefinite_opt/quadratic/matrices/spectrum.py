@@ -25,7 +25,7 @@ from indefinite_opt.foundation import (
     is_sparse,
     one_thread,
 )
-from indefinite_opt.quadratic.matrices.sparse import Matrix, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import Matrix
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -126,55 +126,6 @@ def norm_bound(K: Matrix) -> float:
     sums, squares = norms.row_norms(np.ascontiguousarray(K))
     norm = float(np.sqrt(squares.sum()))
     return min(norm if norm > _MIN_NORM else np.inf, float(sums.max()))
-
-
-def own_units(K: Matrix) -> Array | None:
-    """Units of the variables by which no row of K is small beside the others; None if none is.
-
-    The signs of the eigenvalues of SKS are those of K for every positive diagonal S, but rounding
-    is relative to the largest entry: that of diag(10¹², -10⁻⁵) hides its negative eigenvalue. These
-    units, the diagonal of S, are powers of two that make the largest entry of each row of SKS
-    nearly 1 (Ruiz 2001, A scaling algorithm to equilibrate both rows and columns norms in matrices;
-    for a positive semidefinite K it is that of the diagonal). A row of zeros keeps its unit. K is
-    dense or sparse.
-
-    >>> own_units(np.diag([2.0**40, -(2.0**-16)]))
-    array([9.53674316e-07, 2.56000000e+02])
-    >>> own_units(np.array([[2.0, 1.0], [1.0, 3.0]])) is None
-    True
-    """
-    sizes = abs(K)
-    largest = _row_maxima(sizes)
-    used = largest[largest > 0.0]
-    # Rounding is relative to the larger entry: here at most 16 times as large for another row.
-    if not used.size or used.max() <= 16.0 * used.min():
-        return None
-    exponents = np.zeros(K.shape[0])
-    for _ in range(16):  # each sweep halves the exponents that are left, from 2¹⁰²² to below 2
-        steps = -np.round(0.5 * np.log2(np.where(largest > 0.0, largest, 1.0)))
-        if not steps.any():
-            break
-        exponents += steps
-        units = np.exp2(steps)
-        if is_sparse(K):
-            sizes.data *= units[sizes.indices]
-            sizes.data *= np.repeat(units, np.diff(sizes.indptr))
-        else:
-            sizes *= units
-            sizes *= units[:, None]
-        largest = _row_maxima(sizes)
-    return np.asarray(np.exp2(exponents))
-
-
-def _row_maxima(sizes: Matrix) -> Array:
-    """The largest entry of each row of a nonnegative matrix, dense or sparse."""
-    return largest_in_rows(sizes) if is_sparse(sizes) else sizes.max(axis=1, initial=0.0)
-
-
-def in_own_units(K: Array, rows: Array) -> tuple[Array, Array]:
-    """K, and rows that are orthogonal to some directions, for variables in `own_units` of K."""
-    units = own_units(K)
-    return (K, rows) if units is None else (K * units * units[:, None], rows * units)
 
 
 def _squares(values: Array) -> Array:

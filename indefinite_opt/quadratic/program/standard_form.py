@@ -10,6 +10,7 @@ import numpy as np
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, matrix_of, stacked
+from indefinite_opt.quadratic.matrices.units import Units
 from indefinite_opt.quadratic.program.arrays import finite_matrix, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names, written_names
 
@@ -54,6 +55,38 @@ class StandardForm(NamedTuple):
     def dense_matrix(self) -> Array:
         """The matrix of the rows, dense."""
         return as_dense("rows", self.matrix)
+
+    @property
+    def dense_hessian(self) -> Array:
+        """H, dense; zeros for a linear program."""
+        n = self.cost.size
+        return np.zeros((n, n)) if self.hessian is None else as_dense("P", self.hessian)
+
+    @np.errstate(over="ignore")
+    def in_units(self, units: Units) -> StandardForm:
+        """The same program in other units, whose matrices are dense and in the order of C.
+
+        What is proved in exact arithmetic of one of them holds of the other, as units are powers of
+        two.
+
+        >>> one = np.ones(1)
+        >>> form = StandardForm(1, 4.0 * one, 0.0 * one, one, one, one, np.array([[2.0]]))
+        >>> scaled = form.in_units(Units(0.5 * one, 4.0 * one, 2.0))
+        >>> [part.tolist() for part in (scaled.cost, scaled.upper, scaled.row_upper, scaled.matrix)]
+        [[1.0], [2.0], [4.0], [[4.0]]]
+        """
+        column, row, hessian = units.column, units.row, self.hessian
+        # The larger factor first: denormal numbers are not exact multiples of small ones.
+        matrix = np.ascontiguousarray(self.dense_matrix * row[:, None] * column)
+        if hessian is not None:
+            curved = as_dense("P", hessian) * column * column[:, None]
+            hessian = np.ascontiguousarray(curved / units.objective)
+        return self._replace(
+            cost=self.cost * column / units.objective, constant=self.constant / units.objective,
+            lower=self.lower / column, upper=self.upper / column,
+            row_lower=row * self.row_lower, row_upper=row * self.row_upper,
+            matrix=matrix, hessian=hessian,
+        )  # fmt: skip
 
     def arrays(self) -> dict[str, Any]:
         """The attributes of the `QuadraticProgram`, whose rows are inequalities and equations.

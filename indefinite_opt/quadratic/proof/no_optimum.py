@@ -13,7 +13,7 @@ from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemErro
 from indefinite_opt.foundation import Array, checked_values, finite_array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_document import no_optimum_document, write_document
-from indefinite_opt.quadratic.rows.conflict import proved_conflict
+from indefinite_opt.quadratic.rows.feasibility import proved_conflict
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray, proved_ray
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.problem import Problem

@@ -9,9 +9,9 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
-from indefinite_opt.quadratic.matrices.spectrum import own_units
-from indefinite_opt.quadratic.rows.equilibration import ScaledRows
+from indefinite_opt.quadratic.matrices.units import own_units
 from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 
 MAX_WORK = 1e6
 """Most work of an elimination in integers, in entries that change: these take half a second."""
@@ -28,7 +28,7 @@ ACTIVE_SHARE = 1e-6
 as shares of a variable."""
 
 
-def exact_bound(P: Matrix, q: Array, body: ScaledRows, x: Array, z: Array, y: Array) -> float:
+def exact_bound(P: Matrix, q: Array, body: Polyhedron, x: Array, z: Array, y: Array) -> float:
     """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron; -inf where nothing is proved.
 
     P must be positive semidefinite, so that F(w) ≥ (Pv + q)ᵀw - ½vᵀPv for any v and w. With

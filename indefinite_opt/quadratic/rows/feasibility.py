@@ -1,19 +1,191 @@
-"""Proofs that linear rows and bounds contradict each other, however many they are."""
+"""Feasible points of a polyhedron, or proofs that its rows and bounds contradict each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.errors import InfeasibleProblem, SolverFailed
+from indefinite_opt.foundation import Array, one_thread, seconds_left
+from indefinite_opt.quadratic.matrices.units import Units, natural_units
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.dual_bound import DualBound
-from indefinite_opt.quadratic.rows.equilibration import ScaledRows
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, exact_conflict
+from indefinite_opt.quadratic.rows.polyhedron import MAX_RESIDUE, Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
+from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 from indefinite_opt.quadratic.structures.structure import Point
+
+_MAX_INFEASIBILITY = 1e-9
+"""Violation beside their own size up to which constraints count as satisfied where no better point
+and no conflict is found: the tolerance of HiGHS."""
+
+_FAR = 1e4
+"""How many times larger than others the ends of rows and bounds are that are left out first where a
+conflict is sought."""
+
+
+def feasible_point(body: Polyhedron) -> Array:
+    """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict.
+
+    HiGHS is asked in the units of the program and in those that equilibrate it, because each
+    may hide what the other shows, and a point counts only if one `near` it is proved. A
+    conflict is sought last: it may be one of rounding, which `near` admits.
+    """
+    found = [body._corrected(np.zeros(body.n))]
+    if (near := body.near(found[-1])) is not None:
+        return near.x
+    for units in _units_of(body):
+        with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
+            vertex = LinearRows(body.in_units(units), seconds_left).vertex()
+            if vertex is not None:
+                found.append(body.project(units.read(vertex)))
+        if (near := body.near(found[-1])) is not None:
+            return near.x
+    best = min(found, key=body.missed_share)
+    least = body.missed_share(best)
+    if least <= MAX_RESIDUE:
+        return best
+    errors = [conflict(body, units, best, seconds_left) for units in _units_of(body)]
+    proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
+    # A point that satisfies rows up to the rounding of their terms is where solvers may start.
+    near_enough = least <= _MAX_INFEASIBILITY or body._is_rounding(best)
+    if near_enough and not proved:
+        return best
+    raise (proved or errors)[0]
+
+
+def _units_of(body: Polyhedron) -> Iterator[Units]:
+    """The units of the rows as they are, and those that equilibrate them, which take longer."""
+    if body.has_rows:
+        yield natural_units(body.rows, body.rhs, body.n)
+        yield body.row_units
+
+
+def conflict(
+    body: Polyhedron, units: Units, near: Array | None = None,
+    remaining: Callable[[], float] = lambda: np.inf,
+) -> InfeasibleProblem | SolverFailed:  # fmt: skip
+    """An error that names a conflict of rows and bounds, if one is proved.
+
+    It is irreducible: the support of a vertex of the polyhedron of Farkas certificates (Gleeson
+    & Ryan 1990), with the least sum of multipliers in the units of the rows. By duality the
+    inverse of that sum is the least amount by which all rows and bounds must be relaxed. Ends
+    that are far away would hide the others from HiGHS, and are left out at first. Where the
+    tolerances of HiGHS hide a conflict, the violations at the point `near` are tried: at a
+    point that violates rows and bounds least, they are multipliers.
+    """
+    form, n, called = body.in_units(units), body.n, body.names
+    crossed = np.flatnonzero(form.lower > form.upper)
+    if crossed.size:
+        return _infeasible([called.bound(side, int(crossed[0])) for side in ("lb", "ub")], "")
+    # All sides as normals·z ≤ ends; an equation has two.
+    m, count, R = body.rhs.size, body.h.size, form.dense_matrix
+    place, sign = np.r_[:m, count:m], np.r_[np.ones(m), -np.ones(m - count)]
+    rows = [called.inequality(k) for k in range(count)]
+    rows += [called.equality(k) for k in range(m - count)]
+    names = [rows[k] for k in place]
+    names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
+    normals = np.vstack([sign[:, None] * R[place], -np.eye(n), np.eye(n)])
+    ends = np.concatenate([sign * form.row_upper[place], -form.lower, form.upper])
+    heights = np.concatenate([units.row[place], 1.0 / units.column, 1.0 / units.column])
+    largest = np.max(np.abs(R), axis=1, initial=0.0)
+    if np.any(ends == -np.inf):
+        return _unproved()  # an end overflows in these units
+
+    def proved(weights: Array) -> InfeasibleProblem | None:
+        y = np.zeros(m)
+        np.add.at(y, place, (sign * weights[: place.size]))
+        found = proved_conflict(form, y, remaining)
+        if found is None:
+            return None
+        # What is named is in the proof: multipliers of HiGHS, and violations at a point, have
+        # entries of bounds that do not exist. Entries that are rounding are not named.
+        y = np.array([float(part) for part in found.multipliers])
+        pull = np.array([float(part) for part in found.reduced])
+        shares = np.abs(y) * largest
+        y[(shares <= 1e-9 * np.max(shares, initial=0.0)) & (largest > 0.0)] = 0.0
+        pull[np.abs(pull) <= 1e-9 * (np.abs(y) @ np.abs(R))] = 0.0
+        parts = np.concatenate([sign * y[place], pull, -pull])
+        used = np.maximum(parts, 0.0, where=np.isfinite(ends), out=np.zeros(ends.size))
+        relaxed = float(found.excess) / float(used @ heights)
+        error = _infeasible(
+            [names[k] for k in np.flatnonzero(used)],
+            f"Relaxing each of them by {relaxed:.3g} makes them compatible.",
+        )
+        error.conflict = _named(found, units, count)
+        return error
+
+    sizes, known = np.abs(ends), np.isfinite(ends)
+    limit = np.min(sizes, where=known & (sizes > 0.0), initial=np.inf)
+    while known.any() and limit < np.inf:
+        limit = limit * _FAR if np.any(sizes[known] > limit * _FAR) else np.inf
+        usable = np.flatnonzero(known & (sizes <= limit))
+        multipliers = _farkas(normals[usable], ends[usable], heights[usable], remaining())
+        if multipliers is None:
+            continue
+        part = multipliers * np.max(np.abs(normals[usable]), axis=1, initial=0.0)
+        kept = part > 1e-9 * part.max(initial=0.0)  # others are rounding
+        if not kept.any():
+            kept = multipliers > 0.0
+        weights = np.zeros(ends.size)
+        weights[usable[kept]] = multipliers[kept]
+        error = proved(weights)
+        if error is not None:
+            return error
+    if near is not None:
+        missed = normals @ units.write(near) - ends
+        over = np.maximum(missed, 0.0, where=known, out=np.zeros(ends.size))
+        # The rows leave reduced costs, which bounds balance.
+        pull = normals[: place.size].T @ over[: place.size]
+        pull[np.abs(pull) <= 1e-9 * np.max(np.abs(pull), initial=0.0)] = 0.0
+        over[place.size :] = np.concatenate([np.maximum(pull, 0.0), np.maximum(-pull, 0.0)])
+        error = proved(over / over.max()) if over.any() else None
+        if error is not None:
+            return error
+    return _unproved()
+
+
+def _farkas(normals: Array, ends: Array, units: Array, seconds: float) -> Array | None:
+    """Multipliers λ ≥ 0 with normalsᵀλ = 0, endsᵀλ = -1 and least units·λ, if HiGHS has any."""
+    matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(normals.shape[1]), -1.0)
+    least, most = np.zeros(ends.size), np.full(ends.size, np.inf)
+    form = StandardForm(1, units, least, most, rhs, rhs, matrix)
+    found = solved_by_highs(form, 1e-9, seconds)
+    return None if found is None else found[0]
+
+
+def _named(conflict: Conflict, units: Units, count: int) -> dict[str, Array]:
+    """The multipliers of a conflict by the names of the constraints, in natural units."""
+    y = np.array([float(multiplier) for multiplier in conflict.multipliers]) * units.row
+    reduced = np.array([float(cost) for cost in conflict.reduced]) / units.column
+    named = {
+        "inequalities": y[:count],
+        "equalities": y[count:],
+        "lower": np.maximum(reduced, 0.0),
+        "upper": np.maximum(-reduced, 0.0),
+    }
+    return {name: value for name, value in named.items() if value.any()}
+
+
+def _unproved() -> SolverFailed:
+    return SolverFailed(
+        "no point is found that satisfies all rows and bounds beyond the tolerances of HiGHS, and "
+        "nothing proves that there is none: they may be in conflict by no more than rounding"
+    )
+
+
+def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:
+    names = list(dict.fromkeys(names))
+    shown = names[:8] + [f"{len(names) - 8} more"] * (len(names) > 8)
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return InfeasibleProblem(
+        "rows and bounds", "constraints that can all hold", f"a conflict of {listed}", hint
+    )
 
 
 @one_thread()
@@ -43,7 +215,7 @@ def proved_conflict(
     matrix = form.dense_matrix
     equal = form.row_lower == form.row_upper
     above, below = (~equal & np.isfinite(end) for end in (form.row_upper, form.row_lower))
-    body = ScaledRows(
+    body = Polyhedron(
         np.vstack([matrix[above], -matrix[below]]),
         np.concatenate([form.row_upper[above], -form.row_lower[below]]),
         matrix[equal], form.row_upper[equal], form.lower, form.upper,
@@ -51,7 +223,7 @@ def proved_conflict(
     parts = np.maximum(near[above], 0.0), np.maximum(-near[below], 0.0), near[equal]
     n, multipliers = form.cost.size, np.concatenate(parts)
     origin = Point(np.clip(np.zeros(n), form.lower, form.upper), 0.0, np.zeros(n))
-    flat = RowCurvature(np.zeros((n, n)), body.A)
+    flat = RowCurvature(np.zeros((n, n)), body.rows[body.held])
     size = float(np.abs(multipliers) @ np.abs(np.concatenate([body.h, body.b])))
     dual = DualBound(flat, np.zeros(n), body, origin, (form.lower, form.upper), size)
 

@@ -24,14 +24,16 @@ from indefinite_opt.quadratic.matrices.sparse import (
     as_sparse,
     largest_in_rows,
 )
+from indefinite_opt.quadratic.matrices.units import Units, program_units
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-from indefinite_opt.quadratic.rows.convex_bound import convex_bounds
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
-from indefinite_opt.quadratic.rows.equilibration import Equilibrated, units_of
+from indefinite_opt.quadratic.rows.dual_bound import convex_bounds
+from indefinite_opt.quadratic.rows.feasibility import feasible_point
 from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
 from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
-from indefinite_opt.quadratic.rows.optimal_ranges import optimal_ranges
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
+from indefinite_opt.quadratic.rows.ranges import optimal_ranges
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.gaps import relative
@@ -93,11 +95,6 @@ class PolyhedralQP(Polyhedron, QP):
         """The linear term, (n,)."""
         return self.q
 
-    @property
-    def constraints(self) -> tuple[Array, Array, Array, Array, Matrix]:
-        low = np.concatenate([np.full(self.h.size, -np.inf), self.b])
-        return self.lower, self.upper, low, self.rhs, self.rows
-
     def H(self) -> Array:
         return self.P
 
@@ -105,15 +102,20 @@ class PolyhedralQP(Polyhedron, QP):
         return np.asarray(self.along_rows.P @ x)
 
     @cached_property
-    def equilibrated(self) -> Equilibrated:
-        """The program in units in which its entries are near 1."""
-        return Equilibrated(self.P, self.q, self)
+    def units(self) -> Units:
+        """The units in which entries of P, q, rows and ranges are near 1."""
+        P = self.along_rows.P
+        return program_units(P, self.q, self.rows, self.rhs, self.lower, self.upper)
 
     @cached_property
-    def balancing_units(self) -> Array:
-        """Units of the variables in which entries of P, q, rows and ranges are near 1, (n,)."""
-        width = np.maximum(self.upper - self.lower, 0.0)
-        return units_of(self.along_rows.P, self.q, self.rows, width)[0]
+    def scaled(self) -> StandardForm:
+        """The program in its `units`, dense."""
+        return self.in_units(self.units)
+
+    def in_units(self, units: Units) -> StandardForm:
+        P, (lower, upper, low, high, _) = self.P, self.constraints
+        rows = np.vstack([self.G, self.A])
+        return StandardForm(1, self.q, lower, upper, low, high, rows, P).in_units(units)
 
     @property
     def is_searched(self) -> bool:
@@ -149,6 +151,15 @@ class PolyhedralQP(Polyhedron, QP):
             return found
         slopes = self.gradient(found.x) + self.columns @ found.multipliers
         return found._replace(reduced=np.where(self.fixed, slopes, found.reduced))
+
+    @cached_property
+    def point(self) -> Array:
+        """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict."""
+        return feasible_point(self)
+
+    def start(self) -> Array:
+        """The `point`."""
+        return self.point
 
     def _proved(self, found: ConvexSolution) -> ConvexSolution | None:
         """A solution at a point near it that is proved to be feasible, if there is one.
@@ -271,7 +282,9 @@ class PolyhedralQP(Polyhedron, QP):
         """
         if self.is_bounded:
             return self.ranges
-        found = optimal_ranges(self.along_rows.P, self.q, self, self.ranges, self._certain)
+        P, q, in_rows = self.along_rows.P, self.q, np.diff(self.columns.indptr) > 0
+        alone = np.isinf(self.lower) & np.isinf(self.upper) & ~in_rows
+        found = optimal_ranges(P, q, alone, self.ranges, self._certain)
         if found is None or np.isfinite(found).all():
             return found
         # What is left has no costs and products, and only needs ends from the rows.
@@ -394,7 +407,7 @@ class PolyhedralQP(Polyhedron, QP):
         Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
         variables with other units.
         """
-        units, multipliers = self.balancing_units, optimality.multipliers
+        units, multipliers = self.units.column, optimality.multipliers
         zero = np.zeros(self.n)
         left = optimality.reduced - multipliers.get("lower", zero) + multipliers.get("upper", zero)
         terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))

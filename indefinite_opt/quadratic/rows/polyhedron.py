@@ -1,15 +1,13 @@
-"""Feasible points of a polyhedron, and the ranges of its variables."""
+"""Polyhedra: what points miss, feasible points nearby, and the ranges of variables."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import (
     EPS,
     Array,
@@ -18,19 +16,22 @@ from indefinite_opt.foundation import (
     cached_property,
     seconds_left,
 )
-from indefinite_opt.quadratic.matrices.sparse import as_dense, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import (
+    Entries,
+    Matrix,
+    as_dense,
+    largest_in_rows,
+    stacked,
+)
+from indefinite_opt.quadratic.matrices.units import Units, balancing_units, program_units
+from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.equilibration import Equilibrated, ScaledRows, balancing_units
-from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows, Proved
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
+from indefinite_opt.quadratic.rows.ranges import tightened
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
-_MAX_INFEASIBILITY = 1e-9
-"""Violation beside their own size up to which constraints count as satisfied where no better point
-and no conflict is found: the tolerance of HiGHS."""
-
-_MAX_RESIDUE = 1e-12
+MAX_RESIDUE = 1e-12
 """Largest error of a right-hand side, as a share of itself or, however far other ends are, of the
 entries of its row."""
 
@@ -45,7 +46,7 @@ _MAX_PASSES = 100
 """Most passes of interval arithmetic over all rows; along a chain of rows each goes on by one."""
 
 
-def opposite_rows(body: ScaledRows) -> NDArray[np.intp]:
+def opposite_rows(body: Polyhedron) -> NDArray[np.intp]:
     """Inequalities that hold as equations, as another one or a bound is a multiple of the opposite.
 
     Rows and right-hand sides are compared without rounding. Where several rows say the same, one of
@@ -53,7 +54,7 @@ def opposite_rows(body: ScaledRows) -> NDArray[np.intp]:
 
     >>> rows = np.array([[1.0, 3.0], [-2.0, -6.0], [0.0, 2.0]]), np.array([1.0, -2.0, 8.0])
     >>> none = np.zeros((0, 2)), np.zeros(0)
-    >>> opposite_rows(ScaledRows(*rows, *none, np.array([0.0, 4.0]), np.array([9.0, 9.0])))
+    >>> opposite_rows(Polyhedron(*rows, *none, np.array([0.0, 4.0]), np.array([9.0, 9.0])))
     array([0, 2])
     """
     m, found = body.h.size, []
@@ -83,8 +84,12 @@ def opposite_rows(body: ScaledRows) -> NDArray[np.intp]:
     return np.unique(np.array(found, dtype=np.intp))
 
 
-class Polyhedron(ScaledRows):
-    """What a polyhedron answers for itself: its points, and the ranges of its variables."""
+class Polyhedron:
+    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
+
+    G, (m, n), and A, (k, n), are given dense or sparse, and m or k may be 0. Entries of h and the
+    bounds may be infinite. `names` are those of variables and rows, for messages.
+    """
 
     _near_one: tuple[Array, Nearby | None] | None = None
     """A point, and what is `near` it, which is asked for several times."""
@@ -92,6 +97,104 @@ class Polyhedron(ScaledRows):
     """The ranges, once all of them are known."""
     _intervals: tuple[Array, Array] | None = None
     """The intervals, if no time limit has ended their passes."""
+
+    def __init__(
+        self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
+        names: Names = UNNAMED,
+    ) -> None:  # fmt: skip
+        self.given_rows = G, A
+        self.h, self.b, self.lower, self.upper, self.names = h, b, lower, upper, names
+
+    @cached_property
+    def G(self) -> Array:
+        """The rows of the inequalities, dense, (m, n)."""
+        return as_dense("G", self.given_rows[0])
+
+    @cached_property
+    def A(self) -> Array:
+        """The rows of the equations, dense, (k, n)."""
+        return as_dense("A", self.given_rows[1])
+
+    @cached_property
+    def rows(self) -> Any:
+        """All rows, inequalities first, sparse, (m + k, n)."""
+        return stacked(*self.given_rows)
+
+    @cached_property
+    def columns(self) -> Any:
+        """The transposed rows, sparse, (n, m + k)."""
+        return self.rows.T.tocsr()
+
+    @cached_property
+    def entries(self) -> Entries:
+        """The entries of all rows."""
+        return Entries.of(self.rows)
+
+    @cached_property
+    def sizes_of_rows(self) -> Any:
+        """|rows|, sparse."""
+        return abs(self.rows)
+
+    @cached_property
+    def sizes_of_columns(self) -> Any:
+        """|columns|, sparse."""
+        return abs(self.columns)
+
+    @cached_property
+    def rhs(self) -> Array:
+        """The right-hand sides of all rows, (m + k,)."""
+        return np.concatenate([self.h, self.b])
+
+    @cached_property
+    def are_equations(self) -> NDArray[np.bool_]:
+        """Which of the rows are equations, (m + k,)."""
+        return np.arange(self.rhs.size) >= self.h.size
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
+
+        They are within a share `tol` of the range and of the largest variable; of a bound that is
+        not zero, also within this share of the bound or the variable itself.
+        """
+        width = np.minimum(self.upper - self.lower, float(np.max(np.abs(x))))
+
+        def near(end: Array) -> NDArray[np.bool_]:
+            own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
+            return np.abs(x - end) <= tol * np.minimum(width, own)
+
+        return (x <= self.lower) | near(self.lower), (x >= self.upper) | near(self.upper)
+
+    def sides(self, x: Array) -> tuple[Array, Array, Array]:
+        """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
+        over = self.rows @ x - self.rhs
+        missed = np.maximum(np.where(self.are_equations, np.abs(over), over), 0.0)
+        return over, missed, self.sizes_of_rows @ np.abs(x) + np.abs(self.rhs)
+
+    @property
+    def constraints(self) -> tuple[Array, Array, Array, Array, Any]:
+        """lower, upper, row_lower, row_upper and the sparse rows."""
+        low = np.where(self.are_equations, self.rhs, -np.inf)
+        return self.lower, self.upper, low, self.rhs, self.rows
+
+    @cached_property
+    def row_units(self) -> Units:
+        """The units in which rows and bounds are near 1, whatever the objective is."""
+        from scipy import sparse
+
+        P, q = sparse.csr_array((self.n, self.n)), np.zeros(self.n)
+        return program_units(P, q, self.rows, self.rhs, self.lower, self.upper)
+
+    def in_units(self, units: Units) -> StandardForm:
+        """Rows and bounds in other units, with the objective 0."""
+        lower, upper, low, high, _ = self.constraints
+        rows = np.vstack([self.G, self.A])
+        form = StandardForm(1, np.zeros(self.n), lower, upper, low, high, rows)
+        return form.in_units(units)
 
     @property
     def has_rows(self) -> bool:
@@ -191,12 +294,12 @@ class Polyhedron(ScaledRows):
 
     @property
     def _exact_sides(self) -> Sides:
-        low = np.where(self.are_equations, self.rhs, -np.inf)
-        return Sides(self.entries, low, self.rhs, self.lower, self.upper)
+        lower, upper, low, high, _ = self.constraints
+        return Sides(self.entries, low, high, lower, upper)
 
     @cached_property
     def _rounded_sides(self) -> Sides:
-        """Rows and bounds where right-hand sides may be wrong by `_MAX_RESIDUE`.
+        """Rows and bounds where right-hand sides may be wrong by `MAX_RESIDUE`.
 
         That is a share of themselves, and of the entries of their rows as far as it is rounding
         relative to all ends. Where a program was simplified in floating-point numbers, as those in
@@ -208,9 +311,9 @@ class Polyhedron(ScaledRows):
             sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
         ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])
         residue = min(
-            64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), _MAX_RESIDUE
+            64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), MAX_RESIDUE
         )
-        width = _MAX_RESIDUE * np.abs(rhs) + residue * largest
+        width = MAX_RESIDUE * np.abs(rhs) + residue * largest
         exact = self._exact_sides
         return exact._replace(low=exact.low - width, high=exact.high + width)
 
@@ -237,7 +340,7 @@ class Polyhedron(ScaledRows):
             return worst
         # A row of variables near 0 has small terms, but these are rounded relative to others: by
         # 1e-16 of the largest one, which is then a violation of 1e-10 at most.
-        units = self._units
+        units = self._sizes_by_rows
         shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
         reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
         sizes = sizes + 1e-6 * largest_in_rows(self.rows, reach)
@@ -257,10 +360,10 @@ class Polyhedron(ScaledRows):
         return np.where(largest > 0.0, largest, np.inf)
 
     @cached_property
-    def _units(self) -> Array:
-        """Units of the variables in which the largest entries of rows and columns are near 1, (n,).
+    def _sizes_by_rows(self) -> Array:
+        """Sizes of the variables that differ as the rows say, 0 of those in no row, (n,).
 
-        The unit of a variable in no row is 0.
+        They are units in which the largest entries of rows and columns are near 1.
         """
         used = np.diff(self.columns.indptr) > 0
         return np.where(used, balancing_units(self.rows)[1], 0.0)
@@ -320,58 +423,6 @@ class Polyhedron(ScaledRows):
         solution = solved_by_highs(form, seconds=seconds_left())
         return x if solution is None else x + solution[0][: self.n] - solution[0][self.n :]
 
-    @cached_property
-    def point(self) -> Array:
-        """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict.
-
-        HiGHS is asked in the units of the program and in those that equilibrate it, because each
-        may hide what the other shows, and a point counts only if one `near` it is proved. A
-        conflict is sought last: it may be one of rounding, which `near` admits.
-        """
-        found = [self._corrected(np.zeros(self.n))]
-        if (near := self.near(found[-1])) is not None:
-            return near.x
-        for scaled in self._in_units():
-            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
-                vertex = LinearRows(scaled, seconds_left).vertex()
-                if vertex is not None:
-                    found.append(self.project(scaled.read(vertex)))
-            if (near := self.near(found[-1])) is not None:
-                return near.x
-        best = min(found, key=self.missed_share)
-        least = self.missed_share(best)
-        if least <= _MAX_RESIDUE:
-            return best
-        errors = [
-            LinearRows(scaled, seconds_left).conflict(scaled.write(best))
-            for scaled in self._in_units()
-        ]
-        proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
-        # A point that satisfies rows up to the rounding of their terms is where solvers may start.
-        near_enough = least <= _MAX_INFEASIBILITY or self._is_rounding(best)
-        if near_enough and not proved:
-            return best
-        raise (proved or errors)[0]
-
-    def start(self) -> Array:
-        """The `point`."""
-        return self.point
-
-    def _in_units(self) -> Iterator[Equilibrated]:
-        """The rows in their own units and in those that equilibrate them, which take longer."""
-        if self.has_rows:
-            yield self._natural
-            yield self.equilibrated_rows
-
-    @cached_property
-    def equilibrated_rows(self) -> Equilibrated:
-        """Rows and bounds in units in which their entries are near 1, whatever the objective is."""
-        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
-
-    @property
-    def _natural(self) -> Equilibrated:
-        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self, natural=True)
-
     @property
     def ranges(self) -> tuple[Array, Array]:
         """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
@@ -393,12 +444,12 @@ class Polyhedron(ScaledRows):
                 return low, high
             try:
                 # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
-                scaled = self.equilibrated_rows
-                rows = LinearRows(scaled, seconds_left)
+                units = self.row_units
+                rows = LinearRows(self.in_units(units), seconds_left)
                 ends = rows.ranges(missing, self._proved_ends)
             except TimeLimitReached:
                 return low, high
-            late, (least, most) = rows.late, (scaled.read(end) for end in ends)
+            late, (least, most) = rows.late, (units.read(end) for end in ends)
             low, high = np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)
         if not late:
             self._ranges = low, high

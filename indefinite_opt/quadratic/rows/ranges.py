@@ -1,4 +1,4 @@
-"""Ranges that hold all minimisers, where bounds and rows leave a convex variable without one."""
+"""Ranges of variables: what rows prove about feasible points, and P and q about minimisers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, one_thread
+from indefinite_opt.foundation import EPS, Array, one_thread, seconds_left
 from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.matrices.spectrum import (
     convexity_tolerance,
     negative_direction,
     norm_bound,
-    own_units,
 )
-from indefinite_opt.quadratic.rows.equilibration import ScaledRows
+from indefinite_opt.quadratic.matrices.units import own_units
+
+_OUTWARD_SHARE = 1e-12
+"""Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
 
 _MAX_ORDER = 1000
 """Most variables without a range: eigenvalues of that order take some tenths of a second."""
@@ -34,8 +36,55 @@ _KEPT_BITS = 24
 """Bits that are kept of an end, so that it is the same on processors that round differently."""
 
 
+def tightened(
+    rows: Any, rhs: Array, are_equations: NDArray[np.bool_], ends: tuple[Array, Array],
+    passes: int,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Ends of all x between `ends` with rows·x ≤ rhs, or = rhs in equations; rows are sparse.
+
+    A row bounds each of its variables as far as all others are bounded. Finite ends stay as they
+    are. All rows are used at once, at most `passes` times. Later passes are left out if a pass
+    makes no end finite, or if no `seconds_left` remain.
+
+    >>> from scipy import sparse
+    >>> rows, x = sparse.csr_array([[1.0, 2.0]]), np.zeros(2)
+    >>> tightened(rows, np.ones(1), np.zeros(1, bool), (x, np.full(2, np.inf)), 1)[1].round(9)
+    array([1. , 0.5])
+    """
+    low, high = (end.copy() for end in ends)
+    place = np.repeat(np.arange(rhs.size), np.diff(rows.indptr))
+    whole = [(place, rows.indices, rows.data, rhs[place])]
+    if are_equations.any():
+        two = are_equations[place]
+        whole.append((place[two], rows.indices[two], -rows.data[two], -rhs[place[two]]))
+    at, member, a, right = (np.concatenate(parts) for parts in zip(*whole, strict=True))
+    at[place.size :] += rhs.size
+    upwards = a > 0.0
+    for made in range(passes):
+        if made and seconds_left() <= 0.0:
+            break
+        least = a * np.where(upwards, low[member], high[member])
+        unknown = np.isinf(least)
+        least[unknown] = 0.0
+        count = np.bincount(at, unknown, 2 * rhs.size)[at]
+        total = np.bincount(at, least, 2 * rhs.size)[at]
+        size = np.bincount(at, np.abs(least), 2 * rhs.size)[at]
+        # The only unbounded term of a row is bounded itself, by all others.
+        bounded = (count == 0.0) | ((count == 1.0) & unknown)
+        bounded &= np.isinf(np.where(upwards, high[member], low[member]))
+        k = np.flatnonzero(bounded)
+        with np.errstate(over="ignore"):
+            reach = (right[k] - (total[k] - least[k]) + _OUTWARD_SHARE * size[k]) / a[k]
+        outwards, up = _OUTWARD_SHARE * np.abs(reach), upwards[k]
+        np.minimum.at(high, member[k][up], (reach + outwards)[up])
+        np.maximum.at(low, member[k][~up], (reach - outwards)[~up])
+        if not k.size:
+            break
+    return low, high
+
+
 def optimal_ranges(
-    P: Any, q: Array, body: ScaledRows, ranges: tuple[Array, Array],
+    P: Any, q: Array, alone: NDArray[np.bool_], ranges: tuple[Array, Array],
     attained: Callable[[Array], float],
 ) -> tuple[Array, Array] | None:  # fmt: skip
     """Finite ends that all minimisers of ½xᵀPx + qᵀx over a polyhedron are between, or None.
@@ -48,18 +97,17 @@ def optimal_ranges(
     where all other d are within finite ends. So F(x) exceeds what a feasible point attains, unless
     ½λ‖d_f‖² - ρ‖d_f‖ ≤ S for some ρ and S, which bounds ‖d_f‖. `attained` gives a value that is
     certainly attained near a point, or inf. Minimisers exist then, as F is bounded from below on
-    a polyhedron (Frank & Wolfe 1956). The derivative is 0 there for a variable s without bounds
-    that is in no row, P_s x + q_s = 0, which gives narrower ends. Variables without costs and
-    products only need the ends that the rows give them, which is left to the caller: they stay
-    infinite.
+    a polyhedron (Frank & Wolfe 1956). The derivative is 0 there for a variable s that is `alone`,
+    without bounds and in no row, P_s x + q_s = 0, which gives narrower ends. Variables without
+    costs and products only need the ends that the rows give them, which is left to the caller: they
+    stay infinite.
 
     P is sparse, (n, n). y² - xy for 0 ≤ x ≤ 1 has its minimum over y at x/2:
 
     >>> from scipy import sparse
-    >>> none, ends = np.zeros((0, 2)), (np.array([0.0, -np.inf]), np.array([1.0, np.inf]))
-    >>> body = ScaledRows(none, np.zeros(0), none, np.zeros(0), *ends)
+    >>> ends, alone = (np.array([0.0, -np.inf]), np.array([1.0, np.inf])), np.array([False, True])
     >>> P = sparse.csr_array([[0.0, -1.0], [-1.0, 2.0]])
-    >>> low, high = optimal_ranges(P, np.zeros(2), body, ends, lambda x: 0.0)
+    >>> low, high = optimal_ranges(P, np.zeros(2), alone, ends, lambda x: 0.0)
     >>> bool(-1e-6 < low[1] <= 0.0), bool(0.5 <= high[1] < 0.5 + 1e-6)
     (True, True)
     """
@@ -97,7 +145,6 @@ def optimal_ranges(
         high[f] = np.minimum(high[f], center[f] + away)
     if not np.isfinite([low[f], high[f]]).all():
         return None
-    alone = np.isinf(body.lower) & np.isinf(body.upper) & (np.diff(body.columns.indptr) == 0)
     _narrow(P, q, f[alone[f]], low, high)
     low[f], high[f] = -_above(-low[f]), _above(high[f])
     # Ends that the caller has given are kept.

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import EPS, Array, afford, cached_property, one_thread
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
 from indefinite_opt.quadratic.matrices.spectrum import (
-    in_own_units,
     norm_bound,
-    own_units,
     zero_tolerance,
 )
+from indefinite_opt.quadratic.matrices.units import in_own_units, own_units
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
 from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
 

@@ -14,7 +14,8 @@ from indefinite_opt.core import descent as loops
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread
 from indefinite_opt.quadratic.matrices.gram import Gram
-from indefinite_opt.quadratic.matrices.spectrum import in_own_units, negative_direction
+from indefinite_opt.quadratic.matrices.spectrum import negative_direction
+from indefinite_opt.quadratic.matrices.units import in_own_units
 from indefinite_opt.quadratic.structures import paired_bounds
 from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.gaps import CANCELLED

@@ -116,9 +116,9 @@ def _joined(dual: Any) -> Any:
 def _unbounded(task: Task[Any], backend: str) -> IndefiniteOptError:
     """The error for a program that a back end calls unbounded, with a ray if one is proved."""
     if task.structure.has_own_rows:
-        scaled = task.structure.equilibrated
-        rows = LinearRows(scaled, lambda: task.remaining)
-        ray = task.in_time(None, falling_ray, scaled, rows, np.random.default_rng(task.seed))
+        qp = task.structure
+        rows = LinearRows(qp.scaled, lambda: task.remaining)
+        ray = task.in_time(None, falling_ray, qp, rows, np.random.default_rng(task.seed))
         if ray is not None:
             return ray
     return SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.core import active_set
-from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
@@ -47,17 +47,17 @@ def directly(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def as_quadratic(scaled: Equilibrated) -> active_set.Quadratic:
-    """The equilibrated program as the compiled loops take it."""
+def views(form: StandardForm) -> active_set.Quadratic:
+    """The arrays of a dense form as the compiled loops take them."""
     return active_set.Quadratic(
-        scaled.P, scaled.q, scaled.R,
-        np.concatenate([scaled.lower, scaled.row_lower]),
-        np.concatenate([scaled.upper, scaled.row_upper]),
+        form.dense_hessian, form.cost, form.dense_matrix,
+        np.concatenate([form.lower, form.row_lower]),
+        np.concatenate([form.upper, form.row_upper]),
     )  # fmt: skip
 
 
 class ActiveSetDescent:
-    """A monotone descent from a feasible point of an equilibrated program.
+    """A monotone descent from a feasible point of a program in good units.
 
     Each step keeps all rows and bounds up to rounding. The end satisfies the first-order
     conditions up to rounding, and F does not fall along any direction that leaves one weakly
@@ -65,18 +65,19 @@ class ActiveSetDescent:
 
     Parameters
     ----------
-    scaled : Equilibrated
+    form : StandardForm
+        Its arrays are dense.
     z : (n,) array
         A feasible point.
     program : active_set.Quadratic, optional
-        `as_quadratic(scaled)`, if it exists already; one with another objective may be given.
+        The `views` of the form, if they exist already, or those with another objective.
     seed : int
         Seed of the choices that end cycling.
 
     Attributes
     ----------
     z, value
-        The point and its objective, in the units of the equilibrated program.
+        The point and its objective, in the units of the form.
     ray : (n,) array or None
         A direction along which the objective falls without end from z.
     curvature : str
@@ -87,13 +88,13 @@ class ActiveSetDescent:
 
     def __init__(
         self,
-        scaled: Equilibrated,
+        form: StandardForm,
         z: Array,
         program: active_set.Quadratic | None = None,
         seed: int = 0,
     ) -> None:
-        self.scaled, self.n = scaled, z.size
-        self.program = as_quadratic(scaled) if program is None else program
+        self.form, self.n = form, z.size
+        self.program = views(form) if program is None else program
         self.state = active_set.State(self.program, z, seed)
         active_set.factorise(self.program, self.state, True)
         sides = self.program.low.size
@@ -191,25 +192,6 @@ class ActiveSetDescent:
         signed[slots[kept]] = values[kept]
         return signed
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def multipliers(self) -> Values:
-        """∇F + Gᵀinequalities + Aᵀequalities - lower + upper = 0; all but equalities nonnegative.
-
-        In the program's own units, in which they may overflow.
-        """
-        scaled, n, count = self.scaled, self.n, self.scaled.inequalities
-        signed = self.signed_multipliers()
-        bounds, rows = signed[:n] * scaled.unit / scaled.column, signed[n:] * scaled.unit
-        rows = rows * scaled.row
-        inequalities = np.zeros(scaled.height)
-        inequalities[scaled.kept] = -rows[:count]
-        return {
-            "inequalities": inequalities,
-            "equalities": -rows[count:],
-            "lower": np.maximum(bounds, 0.0),
-            "upper": np.maximum(-bounds, 0.0),
-        }
-
     def residual(self) -> float:
         """Largest entry of ∇F - Σ λ_c a_c, relative to the largest terms of ∇F."""
         signed = self.signed_multipliers()
@@ -278,7 +260,7 @@ class ActiveSetDescent:
         active_set.factorise(self.program, self.state, True)
 
     def escape(
-        self, rows: Callable[[Equilibrated], LinearRows], seed: int, timed: Timed = directly
+        self, rows: Callable[[StandardForm], LinearRows], seed: int, timed: Timed = directly
     ) -> bool:
         """Examine the second-order conditions; True if a direction that leads down was taken.
 
@@ -304,7 +286,7 @@ class ActiveSetDescent:
         if not weak:
             self.curvature = "curvature negative on the free space"
             return False
-        cone = directions(self.scaled, at_low | strict, at_high | strict)
+        cone = directions(self.form, at_low | strict, at_high | strict)
         floor = active_set.CURVATURE_SHARE * self.n * program.largest
         generator = np.random.default_rng(seed)
         for run in descents_on(cone, program.P, rows(cone), generator, _CONE_STARTS):
@@ -337,35 +319,35 @@ class ActiveSetDescent:
 
 
 def nearest_point(
-    scaled: Equilibrated,
+    form: StandardForm,
     z: Array,
     feasible: Array,
     halt: Callable[[], Status | None] = lambda: None,
 ) -> Array:
-    """The feasible point nearest to z in the equilibrated variables, from a feasible one.
+    """The feasible point nearest to z in the variables of the form, from a feasible one.
 
     That is the result if z overflows in these variables.
     """
     if not np.isfinite(z).all():
         return feasible
-    distance = as_quadratic(scaled).with_objective(-z, np.eye(z.size))
-    run = ActiveSetDescent(scaled, feasible, distance)
+    distance = views(form).with_objective(-z, np.eye(z.size))
+    run = ActiveSetDescent(form, feasible, distance)
     run.run(halt)
     return run.z
 
 
 def refined(qp: PolyhedralQP, x: Array) -> Array:
     """The end of a descent from the feasible point nearest to any x."""
-    scaled = qp.equilibrated
-    z = scaled.write(np.asarray(x, dtype=np.float64))
-    run = ActiveSetDescent(scaled, nearest_point(scaled, z, scaled.write(qp.start())))
+    form, units = qp.scaled, qp.units
+    z = units.write(np.asarray(x, dtype=np.float64))
+    run = ActiveSetDescent(form, nearest_point(form, z, units.write(qp.start())))
     run.run()
-    return scaled.read(run.end)
+    return units.read(run.end)
 
 
-def is_convex(scaled: Equilibrated) -> bool:
+def is_convex(form: StandardForm) -> bool:
     """Whether P has no negative curvature, beyond rounding, along the equalities."""
-    program = as_quadratic(scaled)
+    program = views(form)
     fixed = program.low == program.high
     return not _is_curved_down(program, fixed)
 
@@ -377,18 +359,23 @@ def _is_curved_down(program: active_set.Quadratic, strict: Mask) -> bool:
     return least < -rounding
 
 
-def directions(scaled: Equilibrated, low: Mask, high: Mask) -> Equilibrated:
+def directions(form: StandardForm, low: Mask, high: Mask) -> StandardForm:
     """The directions that do not cross some lower and upper sides, in a box of width 2."""
-    lower, upper, n = np.where(low, 0.0, -np.inf), np.where(high, 0.0, np.inf), scaled.q.size
-    lower[:n], upper[:n] = np.maximum(lower[:n], -1.0), np.minimum(upper[:n], 1.0)
-    return scaled.with_sides(lower, upper)
+    n = form.cost.size
+    (lower, row_lower), (upper, row_upper) = (
+        np.split(np.where(held, 0.0, end), [n]) for held, end in ((low, -np.inf), (high, np.inf))
+    )
+    return form._replace(
+        lower=np.maximum(lower, -1.0), upper=np.minimum(upper, 1.0),
+        row_lower=row_lower, row_upper=row_upper,
+    )  # fmt: skip
 
 
 def descents_on(
-    cone: Equilibrated, P: Array, rows: LinearRows, generator: np.random.Generator, count: int
+    cone: StandardForm, P: Array, rows: LinearRows, generator: np.random.Generator, count: int
 ) -> Iterator[ActiveSetDescent]:
     """Descents of ½dᵀPd on some `directions`, from random vertices."""
-    homogeneous = as_quadratic(cone).with_objective(np.zeros(len(P)), P)
+    homogeneous = views(cone).with_objective(np.zeros(len(P)), P)
     for _ in range(count):
         run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
         run.run()

@@ -14,9 +14,9 @@ from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, 
 from indefinite_opt.quadratic.local.descent.descent import MAX_SINGLE_STEPS
 from indefinite_opt.quadratic.local.polyhedral.descent import (
     ActiveSetDescent,
-    as_quadratic,
     is_convex,
     nearest_point,
+    views,
 )
 from indefinite_opt.quadratic.local.polyhedral.recession import endless, falling_ray
 from indefinite_opt.quadratic.local.search.iterated_search import Chain, Effort, End, IteratedSearch
@@ -81,9 +81,9 @@ class PolyhedralSearch(IteratedSearch):
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         super().__init__(options, task)
-        self.scaled = self.qp.equilibrated
+        self.scaled, self.units = self.qp.scaled, self.qp.units
         self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
-        self.program, self.unit = as_quadratic(self.scaled), self.scaled.unit
+        self.program, self.unit = views(self.scaled), self.units.objective
 
     def run(self) -> Status:
         with one_thread():
@@ -110,16 +110,16 @@ class PolyhedralSearch(IteratedSearch):
 
     def _first(self) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
-        task, scaled, most = self.task, self.scaled, MAX_VIOLATION
-        start = None if task.start is None else scaled.write(np.asarray(task.start, dtype=float))
+        task, units, most = self.task, self.units, MAX_VIOLATION
+        start = None if task.start is None else units.write(np.asarray(task.start, dtype=float))
         if start is not None and self.rows.violation(start) <= most:
             run, start = self._begun(start), None
         else:
-            run = self._begun(scaled.write(self.qp.start()))
+            run = self._begun(units.write(self.qp.start()))
         self._pool = [run.z.copy()]
         if start is not None:
-            run = self._begun(nearest_point(scaled, start, run.z, self._asked))
-        error = self._timed(falling_ray, scaled, self.rows, next(self.generators))
+            run = self._begun(nearest_point(self.scaled, start, run.z, self._asked))
+        error = self._timed(falling_ray, self.qp, self.rows, next(self.generators))
         if error is not None:
             raise error
         try:
@@ -156,12 +156,12 @@ class PolyhedralSearch(IteratedSearch):
     def _end(self, run: ActiveSetDescent, status: Status) -> End:
         return End(
             run.end.copy(), run.value, status, run.curvature, run.residual(),
-            multipliers=run.multipliers(),
+            multipliers=self.units.multipliers(run.signed_multipliers(), self.qp.h.size),
         )  # fmt: skip
 
     def _raise_unbounded(self, ray: Array | None, start: Array) -> None:
         if ray is not None:
-            raise endless(self.scaled, ray, start)
+            raise endless(self.qp, ray, start)
 
     def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
         return itertools.repeat(self._random_vertex)
@@ -176,12 +176,12 @@ class PolyhedralSearch(IteratedSearch):
 
     def _vertex_of_rows(self, generator: np.random.Generator) -> Array:
         """A random vertex in the units of rows and bounds, or a feasible point."""
-        rows = self.qp.equilibrated_rows
+        units = self.qp.row_units
         try:
-            x = rows.read(LinearRows(rows, self.rows.remaining).random_vertex(generator))
+            x = units.read(self.rows.over(self.qp.in_units(units)).random_vertex(generator))
         except SolverFailed:
             x = self.qp.start()
-        return self.scaled.write(x)
+        return self.units.write(x)
 
     def _asked(self) -> Status | None:
         """Why a descent should stop, or None."""
@@ -284,13 +284,13 @@ class PolyhedralSearch(IteratedSearch):
         return np.packbits(ends).tobytes()
 
     def _values(self, x: Array) -> Values:
-        return self.qp.values(self.scaled.read(x))
+        return self.qp.values(self.units.read(x))
 
     def solution(self, status: Status) -> Solution:
         if not self.elite:  # stopped before anything was done
-            self._begun(self.scaled.write(self.qp.start()))
+            self._begun(self.units.write(self.qp.start()))
         qp, best = self.qp, self.elite[0]
-        x = self.scaled.read(best.x)
+        x = self.units.read(best.x)
         made = f"{self.descents} descents, {self.perturbations} of them after perturbations"
         return replace(
             self._solution(status, made),
