@@ -36,7 +36,7 @@ CLAIMS = (
     "rows/feasibility:proved_conflict,_named",
     "rows/ranges:tightened",
     "row_curvature",
-    "polyhedron:-project,-_corrected,-_step,-_nearest",
+    "polyhedron:-project,-by_steps,-_step",
     "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-endless",
     "linear_rows:ranges,_weak_duality,_sizes",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",

@@ -68,6 +68,9 @@ class Rows(NamedTuple):
             return np.clip(np.zeros(self.n), self.lower, self.upper)
         return self.units.read(vertex)
 
+    def project(self, x: Array) -> Array:
+        return self.qp.project(x)
+
     def value(self, x: Array) -> float:
         return float(x @ (0.5 * (self.P @ x) + self.q))
 

@@ -20,7 +20,7 @@ from helpers.polyhedra import (
     rescaled,
     transportation,
 )
-from indefinite_opt.quadratic.local.polyhedral.descent import ActiveSetDescent, nearest_point
+from indefinite_opt.quadratic.local.polyhedral.descent import ActiveSetDescent, placed, refined
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.solving.solution import Status
@@ -146,11 +146,11 @@ def test_descents_are_feasible_stationary_and_monotone_in_any_units(
         values = [run.value]
         while run.run(max_iter=run.iterations + 5) is Status.MAX_ITER:
             values.append(run.value)
-            assert rows.violation(run.z) <= 1e-13
+            assert scaled.violation(run.z) <= 1e-13
         values.append(run.value)
         assert np.all(np.diff(values) <= 1e-13 * np.abs(values[:-1]))
         assert run.residual() <= 1e-13
-        assert rows.violation(run.z) <= 1e-13
+        assert scaled.violation(run.z) <= 1e-13
         assert run.curvature == "curvature not examined"
         assert not run.escape(rows.over, 0)
         assert run.curvature.startswith("curvature nonnegative on the free space")
@@ -195,37 +195,33 @@ def test_an_edge_is_followed_to_its_far_end() -> None:
     assert not run.exchange()
 
 
-def test_the_nearest_point_of_a_simplex_is_that_of_sorting() -> None:
-    """Held, Wolfe & Crowder (1974): x_i = max(v_i - θ, 0) with θ from the sorted entries."""
-    qp = program(20, A=np.ones((1, 20)), b=[1.0], lower=0.0)
-    scaled, units = qp.scaled, qp.units
-    inside = LinearRows(scaled).vertex()
-    for v in np.random.default_rng(0).standard_normal((3, 20)):
-        z = nearest_point(scaled, units.write(v), inside)
-        falling = np.sort(v)[::-1]
-        thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, 21)
-        theta = thresholds[np.flatnonzero(falling > thresholds)[-1]]
-        np.testing.assert_allclose(units.read(z), np.maximum(v - theta, 0.0), rtol=0, atol=1e-14)
-
-
-def test_a_feasible_point_is_its_own_nearest_point() -> None:
+def test_descents_start_at_a_given_point_that_is_feasible_and_near_another_one() -> None:
     qp = random_rows(20, 10, 3, 0)
-    scaled = qp.scaled
-    rows, generator = LinearRows(scaled), np.random.default_rng(0)
+    rows, generator = LinearRows(qp.scaled), np.random.default_rng(0)
     vertices = np.array([rows.random_vertex(generator) for _ in range(5)])
     z = vertices.mean(axis=0)
+    np.testing.assert_allclose(placed(qp.qp, qp.units.read(z)), z, rtol=0, atol=1e-14)
     near = z + 1e-7 * generator.standard_normal(20)
-    repaired = nearest_point(scaled, near, vertices[0])
-    np.testing.assert_allclose(nearest_point(scaled, z, vertices[0]), z, rtol=0, atol=1e-14)
-    assert rows.violation(repaired) <= 1e-14
-    assert np.linalg.norm(repaired - near) <= np.linalg.norm(z - near)
+    repaired = placed(qp.qp, qp.units.read(near))
+    assert qp.scaled.violation(repaired) <= 1e-14
+    assert np.linalg.norm(repaired - near) <= 2.0 * np.linalg.norm(z - near)
 
 
-def test_a_point_that_overflows_has_no_nearest_one() -> None:
-    inside = np.zeros(2)
-    scaled = program(2, lower=-1.0, upper=1.0).scaled
-    for z in ([np.inf, 0.0], [0.0, np.nan]):
-        assert nearest_point(scaled, np.array(z), inside).tolist() == [0.0, 0.0]
+def test_descents_start_at_a_feasible_point_where_none_is_given() -> None:
+    """Points without numbers have none nearby, and infinite ones are beyond a bound."""
+    qp = program(2, lower=-1.0, upper=1.0)
+    assert placed(qp.qp, np.array([0.0, np.nan])).tolist() == [0.0, 0.0]
+    assert qp.units.read(placed(qp.qp, np.array([np.inf, 0.0]))).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_descents_from_points_outside_end_at_stationary_points(seed: int) -> None:
+    """Rows and bounds are missed by about as much as there is room between them."""
+    qp, generator = random_rows(20, 10, 3, seed), np.random.default_rng(seed)
+    for _ in range(5):
+        x = refined(qp.qp, generator.uniform(-1.0, 2.0, 20))
+        assert qp.violation(x) <= 1e-13
+        check_stationary(qp, x)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -202,7 +202,7 @@ def test_a_program_with_rows_is_not_modelled_again_without_time(
         raise TimeLimitReached
 
     monkeypatch.setattr(linear_rows, "run_within", late)
-    monkeypatch.setattr(polyhedron.Polyhedron, "_corrected", late)
+    monkeypatch.setattr(polyhedron.Polyhedron, "by_steps", late)
     with pytest.raises(SolverFailed, match="leaves no time"):
         iopt.solve(far, time_limit=LONG_ENOUGH)
     certificate = iopt.verify(far, {"x": np.full(3, 0.5 / 3.0)})

@@ -62,6 +62,15 @@ class StandardForm(NamedTuple):
         n = self.cost.size
         return np.zeros((n, n)) if self.hessian is None else as_dense("P", self.hessian)
 
+    def violation(self, x: Array) -> float:
+        """Largest violation of a row or bound; inf where numbers overflow or are none."""
+        activity = self.matrix @ x
+        parts = (
+            self.row_lower - activity, activity - self.row_upper, self.lower - x, x - self.upper
+        )  # fmt: skip
+        largest = float(np.max(np.concatenate(parts), initial=0.0))
+        return largest if np.isfinite(largest) else np.inf
+
     @np.errstate(over="ignore")
     def in_units(self, units: Units) -> StandardForm:
         """The same program in other units, whose matrices are dense and in the order of C.

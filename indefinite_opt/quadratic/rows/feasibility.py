@@ -36,7 +36,7 @@ def feasible_point(body: Polyhedron) -> Array:
     may hide what the other shows, and a point counts only if one `near` it is proved. A
     conflict is sought last: it may be one of rounding, which `near` admits.
     """
-    found = [body._corrected(np.zeros(body.n))]
+    found = [body.by_steps(np.zeros(body.n))]
     if (near := body.near(found[-1])) is not None:
         return near.x
     for units in _units_of(body):
@@ -53,7 +53,7 @@ def feasible_point(body: Polyhedron) -> Array:
     errors = [conflict(body, units, best, seconds_left) for units in _units_of(body)]
     proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
     # A point that satisfies rows up to the rounding of their terms is where solvers may start.
-    near_enough = least <= _MAX_INFEASIBILITY or body._is_rounding(best)
+    near_enough = least <= _MAX_INFEASIBILITY or body.is_rounding(best)
     if near_enough and not proved:
         return best
     raise (proved or errors)[0]

@@ -200,18 +200,7 @@ class LinearRows:
         except np.linalg.LinAlgError:
             return near
         point = np.clip(point, form.lower, form.upper)
-        return point if self.violation(point) <= self.violation(near) else near
-
-    def violation(self, z: Array) -> float:
-        """Largest violation of a row or bound, in the units of the form."""
-        form = self.form
-        activity = self.R @ z
-        parts = (
-            form.row_lower - activity, activity - form.row_upper,
-            form.lower - z, z - form.upper,
-        )  # fmt: skip
-        largest = max(float(np.max(part, initial=0.0)) for part in parts)
-        return largest if np.isfinite(largest) else np.inf
+        return point if form.violation(point) <= form.violation(near) else near
 
 
 def _sizes(proved: Array, delta: Array, inner: NDArray[np.bool_]) -> Array:

@@ -442,10 +442,10 @@ def nearest_point(sides: Sides, x: Array, reach: Array) -> Nearby | None:
     if not np.isfinite(x).all() or not np.isfinite(reach).all():
         return None
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        share = _least_share(sides, x, reach)
-        if share is None:
+        found = closest(sides, x, reach)
+        if found is None:
             return None
-        reach = max(share * (1.0 + _ROOM), _INNER_SHARE) * reach
+        reach = max(found[0] * (1.0 + _ROOM), _INNER_SHARE) * reach
         inner = _inner(sides, x, reach)
     if inner is None:
         return None
@@ -466,20 +466,26 @@ def alone(sides: Sides, x: Array, reach: Array) -> float:
         return float(np.max(missed[missed > 0.0] / able[missed > 0.0], initial=0.0))
 
 
-def _least_share(sides: Sides, x: Array, reach: Array) -> float | None:
-    """The least max |z_j - x_j|/reach_j of points of the set, by HiGHS; None above `_FARTHEST`."""
+def closest(
+    sides: Sides, x: Array, reach: Array, farthest: float = _FARTHEST
+) -> tuple[float, Array] | None:
+    """The least max |z_j - x_j|/reach_j of points of the set, by HiGHS, and such a point.
+
+    It satisfies rows and bounds up to the tolerance of HiGHS. None if that number is larger than
+    `farthest`.
+    """
     from scipy import sparse
 
     unit = alone(sides, x, reach)  # a unit in which the answer is 1 or somewhat more
-    if not 0.0 < unit <= _FARTHEST:
-        return 0.0 if unit == 0.0 else None
+    if not 0.0 < unit <= min(farthest, np.finfo(float).max):
+        return (0.0, x) if unit == 0.0 else None
     scaled, low, high, lower, upper = _about(sides, x, unit * reach)
     n, eye = x.size, sparse.eye_array(x.size, format="csr")
     share = sparse.csr_array(np.ones((n, 1)))
     blocks = [[scaled, None], [eye, share], [eye, -share]]
     free = np.full(n, np.inf)
     form = StandardForm(
-        1, np.append(np.zeros(n), 1.0), np.append(lower, 0.0), np.append(upper, _FARTHEST / unit),
+        1, np.append(np.zeros(n), 1.0), np.append(lower, 0.0), np.append(upper, farthest / unit),
         np.concatenate([low, np.zeros(n), -free]), np.concatenate([high, free, np.zeros(n)]),
         sparse.block_array(blocks, format="csr"),
     )  # fmt: skip
@@ -487,7 +493,10 @@ def _least_share(sides: Sides, x: Array, reach: Array) -> float | None:
     if any(np.isnan(part).any() for part in numbers):
         return None  # denormal numbers
     found = solved_by_highs(form, 1e-9, seconds_left())
-    return None if found is None else unit * float(found[0][-1])
+    if found is None:
+        return None
+    *moves, share = found[0]
+    return unit * float(share), x + unit * reach * np.array(moves)
 
 
 def _about(sides: Sides, x: Array, reach: Array) -> tuple[Any, Array, Array, Array, Array]:

@@ -27,9 +27,8 @@ from indefinite_opt.quadratic.matrices.units import Units, balancing_units, prog
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows, Proved
-from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
+from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, closest, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.ranges import tightened
-from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 MAX_RESIDUE = 1e-12
 """Largest error of a right-hand side, as a share of itself or, however far other ends are, of the
@@ -371,22 +370,29 @@ class Polyhedron:
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
 
-        The violated rows are met by the shortest step of the variables inside their bounds, again
-        and again; where that fails, HiGHS finds the point with the least Σ|z_i - x_i|.
+        It is proved of the points `near` x only. Where the shortest steps do not lead to one, they
+        start once more from the point that a linear program finds nearest, however far it is.
         """
-        found = self._corrected(x)
-        if self._is_rounding(found):
+        found = self.by_steps(x)
+        if self.is_rounding(found):
             return found
-        nearest = self._corrected(self._nearest(x))
-        return min((found, nearest), key=self.discrepancy)
+        x = np.clip(x, self.lower, self.upper)
+        size, width = float(np.max(np.abs(x))) or 1.0, self.upper - self.lower
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            reach = np.minimum(size, np.where(width > 0.0, width, np.inf))
+            nearest = closest(self._exact_sides, x, reach, np.inf)
+        points = [found] if nearest is None else [found, self.by_steps(nearest[1])]
+        return min(points, key=self.discrepancy)
 
-    def _is_rounding(self, x: Array) -> bool:
+    def is_rounding(self, x: Array) -> bool:
+        """Whether x satisfies the constraints up to rounding of their terms."""
         return self.discrepancy(x) <= self._rounding
 
-    def _corrected(self, x: Array) -> Array:
+    def by_steps(self, x: Array) -> Array:
+        """x after the shortest steps onto violated rows of the variables inside their bounds."""
         x = np.clip(x, self.lower, self.upper)
         for _ in range(30 if self.has_rows else 0):  # one to three are usual
-            if self._is_rounding(x):
+            if self.is_rounding(x):
                 break
             over = self.rows @ x - self.rhs
             held = np.flatnonzero(self.are_equations | (over > 0.0))
@@ -406,22 +412,6 @@ class Polyhedron:
             # The variables inside do not suffice, so those at a bound move as well.
             return np.asarray(np.linalg.lstsq(rows, -missed, rcond=None)[0])
         return step
-
-    def _nearest(self, x: Array) -> Array:
-        """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
-        # Beyond a bound every z is farther by the same amount. z = x + u - v with u, v ≥ 0.
-        x = np.clip(x, self.lower, self.upper)
-        from scipy import sparse
-
-        rows, equal = self.rows, self.are_equations
-        most = self.rhs - rows @ x
-        form = StandardForm(
-            1, np.ones(2 * self.n),
-            np.zeros(2 * self.n), np.concatenate([self.upper - x, x - self.lower]),
-            np.where(equal, most, -np.inf), most, sparse.hstack([rows, -rows], format="csr"),
-        )  # fmt: skip
-        solution = solved_by_highs(form, seconds=seconds_left())
-        return x if solution is None else x + solution[0][: self.n] - solution[0][self.n :]
 
     @property
     def ranges(self) -> tuple[Array, Array]:

@@ -37,6 +37,10 @@ are usual."""
 _CONE_STARTS = 6
 """Vertices of the cone of weakly active constraints from which a descent direction is sought."""
 
+MAX_VIOLATION = 1e-10
+"""Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
+the first steps of a descent repair a point."""
+
 _MIN_EXCHANGE_SHARE = 1e-10
 """Least decrease by a step to the end of an edge, as a share of the terms of F: far above rounding
 and far below any tolerance."""
@@ -318,31 +322,17 @@ class ActiveSetDescent:
         return True
 
 
-def nearest_point(
-    form: StandardForm,
-    z: Array,
-    feasible: Array,
-    halt: Callable[[], Status | None] = lambda: None,
-) -> Array:
-    """The feasible point nearest to z in the variables of the form, from a feasible one.
-
-    That is the result if z overflows in these variables.
-    """
-    if not np.isfinite(z).all():
-        return feasible
-    distance = views(form).with_objective(-z, np.eye(z.size))
-    run = ActiveSetDescent(form, feasible, distance)
-    run.run(halt)
-    return run.z
-
-
 def refined(qp: PolyhedralQP, x: Array) -> Array:
-    """The end of a descent from the feasible point nearest to any x."""
-    form, units = qp.scaled, qp.units
-    z = units.write(np.asarray(x, dtype=np.float64))
-    run = ActiveSetDescent(form, nearest_point(form, z, units.write(qp.start())))
+    """The end of a descent from a feasible point near any x."""
+    run = ActiveSetDescent(qp.scaled, placed(qp, x))
     run.run()
-    return units.read(run.end)
+    return qp.units.read(run.end)
+
+
+def placed(qp: PolyhedralQP, x: Array) -> Array:
+    """A feasible point near x in the `units` of the program, or its start if none is found."""
+    z = qp.units.write(qp.project(x))
+    return z if qp.scaled.violation(z) <= MAX_VIOLATION else qp.units.write(qp.start())
 
 
 def is_convex(form: StandardForm) -> bool:

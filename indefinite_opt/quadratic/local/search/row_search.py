@@ -15,7 +15,7 @@ from indefinite_opt.quadratic.local.descent.descent import MAX_SINGLE_STEPS
 from indefinite_opt.quadratic.local.polyhedral.descent import (
     ActiveSetDescent,
     is_convex,
-    nearest_point,
+    placed,
     views,
 )
 from indefinite_opt.quadratic.local.polyhedral.recession import endless, falling_ray
@@ -39,10 +39,6 @@ to another one. Over five classes of programs such tilts missed the best known v
 
 TILTED_SHARES: tuple[float, float] = (0.05, 0.5)
 """Range of the share of variables that a tilt concerns, half of the time; else all."""
-
-MAX_VIOLATION = 1e-10
-"""Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
-the first steps of a descent repair a point."""
 
 MAX_PASSES = 100
 """Most exchanges after one descent; a few are usual."""
@@ -110,15 +106,12 @@ class PolyhedralSearch(IteratedSearch):
 
     def _first(self) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
-        task, units, most = self.task, self.units, MAX_VIOLATION
-        start = None if task.start is None else units.write(np.asarray(task.start, dtype=float))
-        if start is not None and self.rows.violation(start) <= most:
-            run, start = self._begun(start), None
+        task = self.task
+        if task.start is None:
+            run = self._begun(self.units.write(self.qp.start()))
         else:
-            run = self._begun(units.write(self.qp.start()))
+            run = self._begun(placed(self.qp, np.asarray(task.start, dtype=float)))
         self._pool = [run.z.copy()]
-        if start is not None:
-            run = self._begun(nearest_point(self.scaled, start, run.z, self._asked))
         error = self._timed(falling_ray, self.qp, self.rows, next(self.generators))
         if error is not None:
             raise error
