@@ -73,8 +73,8 @@ class Units(NamedTuple):
         ∇F = Σ λ_c a_c in z, first of the bounds and then of the rows, the first ones of which are
         inequalities.
         """
-        bounds, rows = np.split(signed * self.objective, [self.column.size])
-        bounds, rows = bounds / self.column, rows * self.row
+        n, signed = self.column.size, signed * self.objective
+        bounds, rows = signed[:n] / self.column, signed[n:] * self.row
         return {
             "inequalities": -rows[:inequalities],
             "equalities": -rows[inequalities:],

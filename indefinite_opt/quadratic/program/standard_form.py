@@ -71,7 +71,7 @@ class StandardForm(NamedTuple):
         largest = float(np.max(np.concatenate(parts), initial=0.0))
         return largest if np.isfinite(largest) else np.inf
 
-    @np.errstate(over="ignore")
+    @np.errstate(over="ignore", invalid="ignore")
     def in_units(self, units: Units) -> StandardForm:
         """The same program in other units, whose matrices are dense and in the order of C.
 
