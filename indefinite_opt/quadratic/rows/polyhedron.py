@@ -370,7 +370,7 @@ class Polyhedron:
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
 
-        It is proved of the points `near` x only. Where the shortest steps do not lead to one, they
+        Searches start there; `near` proves more. Where the shortest steps do not lead to one, they
         start once more from the point that a linear program finds nearest, however far it is.
         """
         found = self.by_steps(x)
