@@ -64,6 +64,24 @@ def test_ranges_are_those_of_scipy_and_never_narrower(seed: int) -> None:
             assert found <= known.fun + 1e-9
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_without_an_end_change_nothing(seed: int) -> None:
+    """Nor does a basis that holds such a row have a vertex at infinity."""
+    one = random_rows(8, 6, 2, seed)
+    more = one._replace(
+        G=np.vstack([one.G[:3], np.ones((2, 8)), one.G[3:]]),
+        h=np.concatenate([one.h[:3], [np.inf, np.inf], one.h[3:]]),
+    )
+    wanted = np.ones(8, bool)
+    ends, found = (
+        [qp.units.read(end) for end in LinearRows(qp.scaled).ranges(wanted)] for qp in (one, more)
+    )
+    np.testing.assert_allclose(found, ends, rtol=1e-9, atol=1e-9)
+    free = program(2, G=[[1, 1], [1, 0]], h=[np.inf, 0.5])
+    low, high = free.qp.ranges
+    assert (low.tolist(), high.tolist()) == ([-np.inf, -np.inf], [pytest.approx(0.5), np.inf])
+
+
 def test_ranges_tell_what_is_unbounded() -> None:
     """x0 in [1, 2] by its row; x1 - x2 = 0 leaves both free; x3 ≥ 0 has no upper end."""
     qp = program(

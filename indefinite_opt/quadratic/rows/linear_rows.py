@@ -148,7 +148,7 @@ class LinearRows:
         free = (reduced == 0.0) & (error == 0.0)
         missing = open_ & ~free & ~np.isfinite(least)
         least[missing | free] = 0.0
-        sides = np.where(y == 0.0, 0.0, y * form.row_upper)
+        sides = y * np.where(y == 0.0, 0.0, form.row_upper)
         rounding = (y.size + n + 4.0) * EPS * float(np.abs(sides).sum() + np.abs(least).sum())
         left = np.where(missing, np.abs(reduced) + error, 0.0)
         return float(sides.sum() + least.sum()) - rounding, left
@@ -187,11 +187,11 @@ class LinearRows:
         basic = highspy.HighsBasisStatus.kBasic
         inner = np.array([each == basic for each in basis.col_status])
         rows = np.array([each != basic for each in basis.row_status], dtype=bool)
-        if not inner.any() or inner.sum() != rows.sum():
-            return near
         activity = self.R @ near
         at_upper = np.abs(activity - form.row_upper) <= np.abs(activity - form.row_lower)
         rhs = np.where(at_upper, form.row_upper, form.row_lower)[rows]
+        if not inner.any() or inner.sum() != rows.sum() or np.isinf(rhs).any():
+            return near
         point = near.copy()
         try:
             for _ in range(2):  # the second time refines
