@@ -811,6 +811,18 @@ class KernelProblem(LabelledKernel):
             product = F @ F.T
         return self._constructed(product, name, "its kernel matrix is F times the transpose of F")
 
+    def squared(self) -> KernelProblem:
+        """The same labels with the kernel K², positive semidefinite; made once per problem.
+
+        Examples
+        --------
+        >>> KernelProblem([[0.0, 2.0], [2.0, 1.0]], [1, -1]).squared().K
+        array([[4., 2.],
+               [2., 5.]])
+        """
+        name = f"{self.name}, squared"
+        return derived(self, "squared", lambda: self.with_factor(self.K, name))
+
     def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
         """The same labels with the kernel VΛVᵀ, Λ ≥ 0."""
         return self._constructed(image.rebuild(image.values), name, why)

@@ -106,6 +106,7 @@ from indefinite_opt.quadratic.structures.gaps import (
     gap_in_words,
     relative,
 )
+from indefinite_opt.quadratic.structures.krein_least_squares import KreinLeastSquares
 from indefinite_opt.quadratic.structures.paired_box import (
     FirstOrder,
     PairedBox,

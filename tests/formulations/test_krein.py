@@ -20,7 +20,7 @@ from helpers.problems import labels, random_problem, symmetric
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.structures.krein import squared, stabilise
+from indefinite_opt.modeling.structures.krein import stabilise
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.theory.krein import krein_certificate
 
@@ -141,7 +141,7 @@ def test_stabilised_kernels_are_kept_with_their_problem_and_go_with_it() -> None
     assert ESVM(C=9.0, energy=0.7).stabilised(problem) is kept
     assert formulation.structure(problem).problem is kept.problem
     assert ESVM().stabilised(problem).vectors is problem.spectrum.vectors
-    assert squared(problem) is squared(problem)
+    assert problem.squared() is problem.squared()
     gone = weakref.ref(problem)
     del problem
     gc.collect()

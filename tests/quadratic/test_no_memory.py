@@ -9,7 +9,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.quadratic.rows import intervals, polyhedral_qp, polyhedron
+from indefinite_opt.quadratic.rows import polyhedral_qp, polyhedron, ranges
 
 
 def convex(n: int = 8, seed: int = 0) -> iopt.QuadraticProgram:
@@ -103,7 +103,7 @@ def test_passes_that_a_limit_has_ended_are_made_anew(monkeypatch: pytest.MonkeyP
     expected, rows = chain().intervals, chain()
     with monkeypatch.context() as patch:
         left = iter([1.0, 0.0])
-        patch.setattr(intervals, "seconds_left", lambda: 0.0)
+        patch.setattr(ranges, "seconds_left", lambda: 0.0)
         patch.setattr(polyhedron, "seconds_left", lambda: next(left, 0.0))
         assert np.isinf(rows.intervals[1][-1])
     np.testing.assert_array_equal(rows.intervals, expected)

@@ -12,7 +12,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, Program, as_matrix, as_vector
-from indefinite_opt.modeling.structures.signed_qp import signed_qp
+from indefinite_opt.modeling.structures.signed_weights import signed_qp
 from indefinite_opt.quadratic.structures.paired_qp import kernel_qp
 
 Claim = iopt.Claim

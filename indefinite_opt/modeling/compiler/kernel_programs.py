@@ -17,9 +17,9 @@ from indefinite_opt.modeling.compiler.reading import (
     reduced,
     require,
 )
-from indefinite_opt.modeling.structures import KreinLeastSquares, signed_qp
+from indefinite_opt.modeling.structures import signed_qp
 from indefinite_opt.problem import KernelFactor, KernelProblem
-from indefinite_opt.quadratic import DenseGram, PairedQP, kernel_qp
+from indefinite_opt.quadratic import DenseGram, KreinLeastSquares, PairedQP, kernel_qp
 
 
 def one_class_program(reading: Reading, problem: KernelProblem) -> PairedQP:

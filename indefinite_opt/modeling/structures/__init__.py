@@ -4,9 +4,7 @@ Each kind has a file, and all have one interface: objective, residual, multiplie
 """
 
 from indefinite_opt.modeling.structures.krein import (
-    KreinLeastSquares,
     Stabilised,
-    squared,
     stabilise,
     stabilised_symbols,
 )
@@ -23,4 +21,4 @@ from indefinite_opt.modeling.structures.pseudo_euclidean import (
     SpacePrimal,
 )
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
-from indefinite_opt.modeling.structures.signed_qp import signed_qp
+from indefinite_opt.modeling.structures.signed_weights import signed_qp

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.structures.krein import squared
 from indefinite_opt.modeling.structures.margin_program import MarginProgram, no_warnings
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CANCELLED, PairedQP, svm_dual
@@ -68,7 +67,7 @@ class SeparabilityProgram(MarginProgram):
     @property
     def dual(self) -> PairedQP:
         """The dual in minimisation form; for a nonconvex problem the SVM dual."""
-        problem = squared(self.problem) if self.identity else self.problem
+        problem = self.problem.squared() if self.identity else self.problem
         return svm_dual(problem, self.C, variable="lambda")
 
     def lift(self, lam: Array, b: float) -> dict[str, Array]:

@@ -3,13 +3,14 @@
 The linearisation of F at a point pays for each entry of a residual with the width of the box. If F
 is ½h‖Φᵀ(s∘x)‖² + cᵀx for some features Φ, the linearisation needs no kernel matrix; where a Newton
 step on the weights off their bounds has made the residual small, it pays less; and where the
-curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide the box is.
+curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide the box is. Every qp is
+a `PairedQP` of a kernel problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     zero_tolerance,
 )
 from indefinite_opt.quadratic.structures.structure import LowerBound, Point
-
-if TYPE_CHECKING:
-    from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Explicit = Callable[[Array], Iterator[LowerBound]]
 """Bounds as a function of x that need no products with K."""
@@ -46,7 +44,7 @@ MAX_EXAMINED = 400
 even if some weights are at a bound and no certificate would compute it otherwise."""
 
 
-def attained(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+def attained(qp: Any, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
     """A feasible point near one of that infeasibility, and the error of its F.
 
     Let that point be outside of the box, and then miss its lines, by ρ in all, as it is
@@ -81,7 +79,7 @@ def attained(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[P
     return near, (1.0 + 16.0 * EPS) * error
 
 
-def _rounding_of_form(qp: PairedQP, x: Array) -> float:
+def _rounding_of_form(qp: Any, x: Array) -> float:
     """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
     kept = np.flatnonzero(x)
     if kept.size >= LONG:
@@ -91,13 +89,13 @@ def _rounding_of_form(qp: PairedQP, x: Array) -> float:
     return (qp.n + 8.0) * EPS * terms
 
 
-def underflow(qp: PairedQP, length: float) -> float:
+def underflow(qp: Any, length: float) -> float:
     """What products of F, and of its gradient and a step of that length, lose by underflow."""
     size = qp.n + (1.0 + qp.hessian) * float(np.sqrt(qp.n)) * length
     return LEAST * (qp.n + 8.0) * (size + 8.0)
 
 
-def bounds(qp: PairedQP, point: Point[Array]) -> Iterator[LowerBound]:
+def bounds(qp: Any, point: Point[Array]) -> Iterator[LowerBound]:
     """Lower bounds on a convex F from a feasible point, each of which takes longer."""
     if not point.x.any() and zero_is_optimal(qp):
         yield LowerBound(0.0)
@@ -131,7 +129,7 @@ def bounds(qp: PairedQP, point: Point[Array]) -> Iterator[LowerBound]:
         yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
 
 
-def zero_is_optimal(qp: PairedQP) -> bool:
+def zero_is_optimal(qp: Any) -> bool:
     """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 pay for curvature.
 
     Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
@@ -144,7 +142,7 @@ def zero_is_optimal(qp: PairedQP) -> bool:
     return qp.linear_minimum(costs) >= 0.0
 
 
-def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
+def by_points(qp: Any, point: Point[Array]) -> Explicit:
     """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
 
     Where K holds inner products of points, which are rounded, both are about the products.
@@ -160,13 +158,13 @@ def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
     return lambda x: iter([LowerBound(bound_by_features(qp, features, x), attained, why)])
 
 
-def surely(qp: PairedQP, point: Point[Array]) -> float:
+def surely(qp: Any, point: Point[Array]) -> float:
     """What a feasible point near one that is feasible up to rounding attains, or less."""
     near, error = qp.attained(point, 0.0)
     return near.value + error
 
 
-def linearised(qp: PairedQP, x: Array, gradient: Array) -> float:
+def linearised(qp: Any, x: Array, gradient: Array) -> float:
     """A lower bound on F over the feasible set, valid if F is convex there.
 
     It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
@@ -226,12 +224,12 @@ def linearised(qp: PairedQP, x: Array, gradient: Array) -> float:
     return least - allowance(square) - rounding - lost
 
 
-def rounding_of_classes(qp: PairedQP, costs: Array) -> float:
+def rounding_of_classes(qp: Any, costs: Array) -> float:
     """Rounding of `linear_minimum` where the sum is fixed, as its costs may cancel."""
     return EPS * (qp.n + 4.0) * qp.total * float(np.abs(costs).max())
 
 
-def shortfall(qp: PairedQP, gradient: Array) -> float:
+def shortfall(qp: Any, gradient: Array) -> float:
     """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
     if qp.lines == 0:
         return float(np.max(-gradient)) / qp.tilt
@@ -240,7 +238,7 @@ def shortfall(qp: PairedQP, gradient: Array) -> float:
     return 0.5 * widest / qp.tilt
 
 
-def square_radius(qp: PairedQP, x: Array) -> float:
+def square_radius(qp: Any, x: Array) -> float:
     """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
     if qp.total:
         return qp.total * float(qp.widest)
@@ -252,7 +250,7 @@ def square_radius(qp: PairedQP, x: Array) -> float:
     return count * float(qp.upper) * float(qp.upper)
 
 
-def bound_by_features(qp: PairedQP, features: Array, x: Array) -> float:
+def bound_by_features(qp: Any, features: Array, x: Array) -> float:
     """A lower bound on F with K = ΦΦᵀ exactly, whatever x is; features is Φ, (n, d).
 
     With any w, F(z) ≥ (h·y∘Φw + c)ᵀz - ½h‖w‖², as ‖Φᵀ(y∘z) - w‖² ≥ 0. For the SVM dual and
@@ -283,7 +281,7 @@ def bound_by_features(qp: PairedQP, features: Array, x: Array) -> float:
     return best
 
 
-def attained_by_features(qp: PairedQP, features: Array, point: Point[Array]) -> float:
+def attained_by_features(qp: Any, features: Array, point: Point[Array]) -> float:
     """An upper bound on F with K = ΦΦᵀ exactly, at a feasible point near that one.
 
     Weights that move by ρ in all, as in `PairedQP.attained`, move Φᵀ(y∘x) by ρ·max‖φ_i‖.
@@ -300,7 +298,7 @@ def attained_by_features(qp: PairedQP, features: Array, point: Point[Array]) -> 
     return float(np.nextafter(square + linear + rounding, np.inf))
 
 
-def newton_point(qp: PairedQP, point: Point[Array]) -> Array | None:
+def newton_point(qp: Any, point: Point[Array]) -> Array | None:
     """The feasible point to which a Newton step on the weights off their bounds leads.
 
     The step minimises F along the lines with all other weights as they are; a multiple of the
@@ -333,7 +331,7 @@ def newton_point(qp: PairedQP, point: Point[Array]) -> Array | None:
     return qp.project(moved) if np.isfinite(moved).all() else None
 
 
-def bound_by_curvature(qp: PairedQP, point: Point[Array], curvature: float) -> float:
+def bound_by_curvature(qp: Any, point: Point[Array], curvature: float) -> float:
     """A lower bound on F where dᵀHd ≥ σ‖d‖², σ = `curvature` > 0, along the lines.
 
     With d = z - x̃ for the feasible x̃ near x, which is ρ away, r = ∇F(x) + Aᵀλ for multipliers λ of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.modeling.structures import KreinLeastSquares
 from indefinite_opt.quadratic import (
     Iterate,
+    KreinLeastSquares,
     Solution,
     Solver,
     Status,
