@@ -18,6 +18,7 @@ from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
 from indefinite_opt.quadratic.matrices.units import program_units
 from indefinite_opt.quadratic.rows import polyhedral_qp
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.ranges import tightened
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature, sparse_least_eigenvalue
@@ -242,6 +243,18 @@ def test_units_of_sparse_programs_remove_scales() -> None:
     units = program_units(P, 1.0 / scale, scaled, height, np.zeros(n), scale)
     sizes = abs(diagonal(units.row) @ scaled @ diagonal(units.column)).data
     assert np.all((sizes > 0.1) & (sizes < 10.0))
+
+
+def test_rows_of_large_programs_are_scaled_without_the_objective() -> None:
+    """A feasible point of few rows needs no dense P, which would have 36 million entries."""
+    n = 6000
+    P, A = sparse.eye_array(n, format="csr"), sparse.csr_array(np.ones((1, n)))
+    qp = iopt.QuadraticProgram(P, A=A, b=[1.0], lb=0.0).as_written()
+    scaled = qp.in_units(qp.row_units)
+    assert scaled.hessian is None
+    x = qp.row_units.read(LinearRows(scaled).vertex())
+    assert x.sum() == pytest.approx(1.0, rel=1e-12)
+    assert x.min() == 0.0
 
 
 def test_a_chain_of_rows_bounds_all_of_its_variables() -> None:

@@ -110,12 +110,9 @@ class PolyhedralQP(Polyhedron, QP):
     @cached_property
     def scaled(self) -> StandardForm:
         """The program in its `units`, dense."""
-        return self.in_units(self.units)
-
-    def in_units(self, units: Units) -> StandardForm:
         P, (lower, upper, low, high, _) = self.P, self.constraints
         rows = np.vstack([self.G, self.A])
-        return StandardForm(1, self.q, lower, upper, low, high, rows, P).in_units(units)
+        return StandardForm(1, self.q, lower, upper, low, high, rows, P).in_units(self.units)
 
     @property
     def is_searched(self) -> bool:

@@ -189,7 +189,7 @@ class Polyhedron:
         return program_units(P, q, self.rows, self.rhs, self.lower, self.upper)
 
     def in_units(self, units: Units) -> StandardForm:
-        """Rows and bounds in other units, with the objective 0."""
+        """Rows and bounds in other units, with the objective 0, whatever that of a program is."""
         lower, upper, low, high, _ = self.constraints
         rows = np.vstack([self.G, self.A])
         form = StandardForm(1, np.zeros(self.n), lower, upper, low, high, rows)
