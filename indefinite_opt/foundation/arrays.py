@@ -270,8 +270,10 @@ def checked_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    symmetric = known_symmetric or all(
-        np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)
+    symmetric = (
+        known_symmetric
+        or symmetrize
+        or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix))
     )
     if symmetric:
         return matrix, (least, most)
@@ -292,8 +294,11 @@ def _mirrored(matrix: Array) -> Iterator[tuple[int, int, Array, Array]]:
 def _refuse_asymmetry(matrix: Array, argument: str, tolerance: float, hint: str) -> None:
     """Raise `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows."""
     sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
+    least = tolerance * float(sizes.min())
     for row, column, tile, mirror in _mirrored(matrix):
         difference = np.abs(tile - mirror)
+        if difference.max() <= least:  # no larger than the tolerance of any row
+            continue
         allowed = np.maximum.outer(sizes[row : row + TILE], sizes[column : column + TILE])
         excess = difference - tolerance * allowed
         if np.any(excess > 0.0):
