@@ -88,7 +88,7 @@ def counts() -> dict[str, int]:
 
 PROGRAMS = (
     "Canonical", "QuadraticProgram", "StandardForm", "PolyhedralQP",
-    "DeclaredQP", "PairedQP", "BoxLineQP", "SignedQP", "KreinLeastSquares",
+    "PairedQP", "BoxLineQP", "SignedQP", "KreinLeastSquares",
     "Quadratic", "PairProgram", "Paired", "BoxQuadratic", "ScaledBox", "_Slacks", "LineForm",
     "LinearProgram", "LinearForm",
 )  # fmt: skip

@@ -64,6 +64,7 @@ from indefinite_opt.quadratic.proof.proof_document import (
     write_document,
 )
 from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
+from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP

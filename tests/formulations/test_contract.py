@@ -22,7 +22,7 @@ from helpers.problems import random_problem, suited
 from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.modeling.compiler import DeclaredQP
+from indefinite_opt.quadratic import PolyhedralQP
 from indefinite_opt.quadratic.structures.paired_box import PairedBox
 from indefinite_opt.quadratic.structures.structure import ExplicitProgram
 from indefinite_opt.solvers import as_solver
@@ -172,7 +172,7 @@ def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.For
         names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
     elif isinstance(structure, ExplicitProgram):
         names = structure.multipliers(random_values(structure, np.random.default_rng(0)))
-    elif isinstance(structure, DeclaredQP):
+    elif isinstance(structure, PolyhedralQP):
         names = structure.named_multipliers({}, structure.start())
     else:
         names = structure.read_multipliers(

@@ -17,10 +17,10 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from indefinite_opt.algebra import Model, Translation
-from indefinite_opt.modeling.compiler import DeclaredQP
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
+from indefinite_opt.quadratic import PolyhedralQP
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
@@ -251,7 +251,7 @@ def structure_violation(structure: Any, values: Values) -> float:
             (structure.lower, x), (x, structure.upper),
         ]  # fmt: skip
         return max(float(np.max(low - high, initial=0.0)) for low, high in pairs)
-    if isinstance(structure, PairedQP | DeclaredQP):
+    if isinstance(structure, PairedQP | PolyhedralQP):
         return _violation(arrays(structure), structure.from_values(dict(values)))
     if isinstance(structure, MarginProgram):
         excess, xi = structure.excess(dict(values)), values["xi"]
@@ -261,7 +261,7 @@ def structure_violation(structure: Any, values: Values) -> float:
 
 def arrays(structure: Any) -> tuple[Array, ...]:
     """G, h, A, b, lower, upper."""
-    if isinstance(structure, DeclaredQP):
+    if isinstance(structure, PolyhedralQP):
         return (
             structure.G, structure.h, structure.A, structure.b, structure.lower, structure.upper
         )  # fmt: skip
@@ -343,12 +343,12 @@ def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
         _set(compiled, values)
         _near(problem.objective.value, expected, 1e-9, f"{name}: objective of cvxpy")
     assert _violation_in(problem) <= TOL, f"{name}: cvxpy refuses a feasible point"
-    explicit = isinstance(structure, PairedQP | DeclaredQP) and not getattr(
+    explicit = isinstance(structure, PairedQP | PolyhedralQP) and not getattr(
         structure, "is_split", False
     )
     if explicit:
         check_rows(declared, structure, name)
-    if isinstance(structure, DeclaredQP):
+    if isinstance(structure, PolyhedralQP):
         check_epigraphs(structure, declared.values(points[0]))
     most = 1 if explicit else 100
     for x in declared.outside(points, generator, most):
@@ -359,7 +359,7 @@ def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
         assert _violation_in(problem) > 0.01 * STEP, f"{name}: cvxpy takes an infeasible point"
 
 
-def check_rows(declared: Declared, structure: PairedQP | DeclaredQP, name: str) -> None:
+def check_rows(declared: Declared, structure: PairedQP | PolyhedralQP, name: str) -> None:
     """Every row of the structure is a declared one, and the reverse, but for positive factors."""
     G, h, A, b, lower, upper = arrays(structure)
     order = np.concatenate([np.arange(declared.n)[part] for part in _places(declared, structure)])
@@ -395,7 +395,7 @@ def _units(rows: Array, ends: Array, is_equation: bool) -> Array:
     return whole
 
 
-def check_epigraphs(structure: DeclaredQP, values: Values) -> None:
+def check_epigraphs(structure: PolyhedralQP, values: Values) -> None:
     """No t of an epigraph can be smaller than its function."""
     x = structure.from_values(dict(values))
     for term in structure.epigraphs:

@@ -28,8 +28,9 @@ from indefinite_opt.algebra import Constant, Model, NotCanonical
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import known
 from indefinite_opt.modeling import compiler
-from indefinite_opt.modeling.compiler import DeclaredQP, compiled
+from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.quadratic import PolyhedralQP
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP, svm_dual
 
 N = 5
@@ -202,7 +203,7 @@ def test_what_a_recogniser_leaves_over_is_for_the_next_one(monkeypatch: pytest.M
         return svm_dual(problem, np.inf)
 
     monkeypatch.setattr(compiler, "RECOGNISERS", (forgetful, compiler.as_declared_qp))
-    assert isinstance(compiled(iopt.SVMDual().model(PROBLEM), PROBLEM), DeclaredQP)
+    assert isinstance(compiled(iopt.SVMDual().model(PROBLEM), PROBLEM), PolyhedralQP)
 
 
 # ---------------------------------------------------------------------------- optimal values

@@ -8,11 +8,7 @@ from typing import Any
 from indefinite_opt.algebra import Model, NotCanonical, canonical
 from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_convex_program
-from indefinite_opt.modeling.compiler.declared_qp import (
-    DeclaredQP,
-    as_declared_qp,
-    has_epigraph,
-)
+from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp, has_epigraph
 from indefinite_opt.modeling.compiler.kernel_programs import (
     box_line_program,
     one_class_program,

@@ -11,11 +11,10 @@ import numpy as np
 from indefinite_opt.algebra import Canonical, Constant, Model, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import PairedBox, PairedQP, Structure
+from indefinite_opt.quadratic import PairedBox, PairedQP, PolyhedralQP, Structure
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
@@ -47,7 +46,7 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
         raise AssertionError(f"constraints {sorted(found)} were compiled from {sorted(expected)}")
     if structure.sense != form.sense:
         raise _wrong("the sense")
-    if isinstance(structure, DeclaredQP):
+    if isinstance(structure, PolyhedralQP):
         short = _shortfall(structure, values)
         if not _agree(np.zeros(short.size), short, lambda: form.size(values)):
             raise _wrong("the least t of an epigraph")
@@ -152,7 +151,7 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
         xi, (margin, k) = values["xi"], structure.spelling("margin")
         short = -(structure.excess(values) + xi)
         return {margin: k * short, structure.spelling("slack").name: -xi}
-    if isinstance(structure, DeclaredQP):
+    if isinstance(structure, PolyhedralQP):
         return _of_rows(structure, values)
     if not isinstance(structure, PairedBox):
         return {}
@@ -170,7 +169,7 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
     return {structure.spelling(name).name: residual for name, residual in found.items()}
 
 
-def _of_rows(qp: DeclaredQP, values: Values) -> dict[str, Array]:
+def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:
     x = qp.from_values(values)
     stacked = {
         "inequalities": qp.G @ x - qp.h, "equalities": qp.A @ x - qp.b,
@@ -179,7 +178,7 @@ def _of_rows(qp: DeclaredQP, values: Values) -> dict[str, Array]:
     return {name: stacked[block.kind][block.part] for name, block in qp.named.items()}
 
 
-def _shortfall(qp: DeclaredQP, values: Values) -> Array:
+def _shortfall(qp: PolyhedralQP, values: Values) -> Array:
     """By how much rows and bounds let each t be smaller or need it larger than its function."""
     x, declared = qp.from_values(values), np.zeros(qp.h.size, dtype=bool)
     for block in qp.named.values():

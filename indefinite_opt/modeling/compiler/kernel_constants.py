@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from indefinite_opt.algebra import (
 )
 from indefinite_opt.foundation import EPS, Array, derived
 from indefinite_opt.problem import KernelFactor, KernelProblem
-from indefinite_opt.quadratic import DenseGram, Polyhedron
+from indefinite_opt.quadratic import DenseGram, KernelConstant, Polyhedron
 
 _MAX_ENTRIES = 2_000
 """Most different coefficients of equations that are solved in fractions, in some milliseconds."""
@@ -36,40 +35,6 @@ _NEGLIGIBLE = 1e-9
 
 _TINY = 1e-150
 """Size below which squares of coordinates may underflow."""
-
-
-class KernelConstant(NamedTuple):
-    """What F leaves out: s(pᵀx + ½c(s - t)) with s = aᵀx, which is t on the feasible set.
-
-    Its gradient there is a multiple of a, so that only multipliers of equations change.
-    """
-
-    a: Array
-    t: float
-    """0 unless p = 0."""
-    weights: Array
-    """w with a = Aᵀw for the equations Ax = b."""
-    p: Array
-    c: float
-    linear: Fraction = Fraction(0)
-    """The multiple of aᵀx that F has instead: ½ct, without rounding."""
-    of_points: bool = False
-    """Whether F has products of centred points, and not those in K."""
-    doubt: float = 0.0
-    """By how much the rounding of these products may change F on the feasible set."""
-
-    def slope(self, x: Array) -> float:
-        """The multiple of a that ∇F leaves out where aᵀx = t."""
-        return float(self.p @ x) + 0.5 * self.c * self.t
-
-    def beside(self, x: Array) -> tuple[float, Array] | None:
-        """What F leaves out at a point, and ∇F beyond `slope`; None if aᵀx = t up to rounding."""
-        s = math.fsum((self.a * x).tolist())
-        missed, terms = s - self.t, float(np.abs(self.a) @ np.abs(x)) + abs(self.t)
-        if abs(missed) <= x.size * EPS * terms:
-            return None
-        value = s * (float(self.p @ x) + 0.5 * self.c * missed)
-        return value, missed * (self.c * self.a + self.p)
 
 
 def without_constants(

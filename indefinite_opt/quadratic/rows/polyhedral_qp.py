@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import (
     EPS,
     LEAST,
@@ -28,6 +30,7 @@ from indefinite_opt.quadratic.matrices.units import Units, program_units
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
+from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
 from indefinite_opt.quadratic.rows.dual_bound import convex_bounds
 from indefinite_opt.quadratic.rows.feasibility import feasible_point
 from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
@@ -58,26 +61,52 @@ lose digits, and multipliers overflow."""
 _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
 
+_AT_BOUND = 1e-8
+"""Distance from a bound, as a share of the variable, up to which a variable is not free."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowOptimality(Optimality):
+    """Multipliers of the declared constraints, and those of all rows and bounds."""
+
+    stacked: Values = field(default_factory=dict)
+    """By kind: inequalities, equalities, lower and upper. Epigraphs have no declared rows."""
+
 
 class PolyhedralQP(Polyhedron, QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
 
     P, symmetric, of any inertia, (n, n), is dense or sparse, as G and A are. `notes` are sentences
     for the certificate on how the program was read.
+
+    x is made of declared variables, whose places and shapes are the `layout`, and, behind them, of
+    `epigraphs`: an entry t stands for |u_i| or max(u_i, 0) of an affine u, by rows t ≥ ±u_i.
+    `named` are the declared constraints. F leaves out the `constants` of kernels that equations
+    fix; multipliers by declared names, and F at points that miss these equations, are those of the
+    declared program. By default x is the only variable, and all rows of one kind, or all bounds of
+    one side, are one constraint.
     """
 
     has_own_rows = True
     variable = "x"
-    doubt = 0.0
+    doubt: float
     """By how much F may differ on the feasible set from what it stands for, as P is rounded."""
 
     def __init__(
         self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
         names: Names = UNNAMED, *, P: Matrix, q: Array, sense: int = 1, constant: float = 0.0,
-        notes: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (), layout: dict[str, tuple[slice, tuple[int, ...]]] | None = None,
+        named: dict[str, DeclaredRows] | None = None, epigraphs: tuple[Epigraph, ...] = (),
+        constants: tuple[KernelConstant, ...] = (), doubt: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(G, h, A, b, lower, upper, names)
         self.q, self.sense, self.constant, self.notes, self._given = q, sense, constant, notes, P
+        self.layout = layout or {self.variable: (slice(0, self.n), (self.n,))}
+        if named is None:
+            kinds = self.stacked_shapes.items()
+            named = {kind: DeclaredRows(kind, slice(None), shape) for kind, shape in kinds}
+        self.named = named
+        self.epigraphs, self.constants, self.doubt = epigraphs, constants, doubt
         self._solution: tuple[ConvexSolution | None] | None = None
 
     @cached_property
@@ -181,8 +210,17 @@ class PolyhedralQP(Polyhedron, QP):
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`.
 
-        Rows of denormal numbers are refused by a `ProblemError`.
+        It names bounds that exclude each other, or rows and bounds that do. Rows of denormal
+        numbers are refused by a `ProblemError`.
         """
+        for name, (part, _) in self.layout.items():
+            low, high = self.lower[part], self.upper[part]
+            if np.any(low > high):
+                k = int(np.argmax(low > high))
+                raise InfeasibleProblem(
+                    f"bounds of {name}", "lower ones that are not above the upper ones",
+                    f"{float(low[k])!r} ≤ {name}[{k}] ≤ {float(high[k])!r}",
+                )  # fmt: skip
         largest = largest_in_rows(self.rows)
         small = np.flatnonzero((largest > 0.0) & (largest < _LEAST_ROW))
         if small.size:
@@ -297,11 +335,46 @@ class PolyhedralQP(Polyhedron, QP):
                 return found.value + error
         return np.inf
 
-    # ------------------------------------------------------------------ values
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective with the Hessian of `convexified`; None if it is not convex."""
+        import cvxpy as cp
+
+        if not self.is_convex:
+            return None
+        v = cp.hstack([cp.vec(variables[name], order="F") for name in self.layout])
+        # Equations have no entries of epigraphs, so that only the block of v changes.
+        H, c, constant = self.convexified()
+        smooth = H[: v.size, : v.size]
+        objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + c[: v.size] @ v
+        terms = sum((term.atom(v) for term in self.epigraphs), objective)
+        return self.sense * (terms + self.constant + constant)
+
+    # ------------------------------------------------------------------ declared names
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: shape for name, (_, shape) in self.layout.items()}
+
+    def values(self, x: Array) -> Values:
+        return {name: x[part].reshape(shape) for name, (part, shape) in self.layout.items()}
+
+    def from_values(self, values: Values) -> Array:
+        x = self.lower.copy()
+        for name, (part, _) in self.layout.items():
+            x[part] = np.ravel(values[name])
+        for term in self.epigraphs:
+            x[term.place] = term.least(x)
+        return x
+
+    def sizes_of(self, x: Array) -> Array:
+        sizes = super().sizes_of(x)  # those of epigraphs, which are no variables of the model
+        for part, _ in self.layout.values():
+            sizes[part] = np.max(np.abs(x[part]), initial=0.0)
+        return sizes
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        return self.stacked_shapes
+        return {name: block.shape for name, block in self.named.items()}
 
     @property
     def stacked_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -313,7 +386,58 @@ class PolyhedralQP(Polyhedron, QP):
 
     def named_multipliers(self, stacked: Values, x: Array) -> Values:
         """Multipliers of all rows and bounds at x by the names of the declared constraints."""
-        return {name: stacked[name] for name in self.stacked_shapes}
+        none = np.zeros(self.n)  # of a side on which every bound is infinite
+        if self.constants:
+            stacked = {**stacked, "equalities": stacked["equalities"] - self._shift(x)}
+        return {
+            name: block.read(stacked.get(block.kind, none)) for name, block in self.named.items()
+        }
+
+    def _stacked(self, multipliers: Values, x: Array) -> Values | None:
+        """The multipliers of all rows, 0 where none are given.
+
+        None if those of epigraphs have to be recovered.
+        """
+        if self.epigraphs:
+            return None
+        stacked = {kind: np.zeros(shape) for kind, shape in self.stacked_shapes.items()}
+        for name, block in self.named.items():
+            if block.kind in stacked and name in multipliers:
+                stacked[block.kind][block.part] = block.write(multipliers[name])
+        if self.constants:
+            stacked["equalities"] += self._shift(x)
+        return stacked
+
+    def _shift(self, x: Array) -> Array:
+        """By how much multipliers of equations are larger than those of the declared program."""
+        return sum((one.slope(x) * one.weights for one in self.constants), np.zeros(self.b.size))
+
+    def _of_bounds(self, multipliers: Values | None, point: Point[Array]) -> Values | None:
+        """The multipliers of all rows for a bound, where those of the declared program are known.
+
+        Those of constants are refitted: their part along each a is the one that leaves the least
+        residual where x is free, as those of a point that misses the equations have that of how far
+        it misses them.
+        """
+        stacked = self._stacked(multipliers, point.x) if multipliers else None
+        if not stacked or not self.constants:
+            return stacked
+        free = ~np.logical_or(*self.at_bounds(point.x, _AT_BOUND))
+        columns = np.array([constant.a for constant in self.constants]).T[free]
+        left = reduced(self, point.gradient, *of_rows(self, stacked))[free]
+        along = np.linalg.lstsq(columns, -left, rcond=None)[0]
+        change = sum(m * one.weights for m, one in zip(along, self.constants, strict=True))
+        return stacked | {"equalities": stacked["equalities"] + change}
+
+    # ------------------------------------------------------------------ values
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        point = super().at(x, gradient)
+        for constant in self.constants:
+            beside = constant.beside(x)
+            if beside is not None:
+                point = Point(x, point.value + beside[0], point.gradient + beside[1])
+        return point
 
     def random_start(self, generator: np.random.Generator) -> Array:
         low, high = self.ranges
@@ -325,17 +449,21 @@ class PolyhedralQP(Polyhedron, QP):
     def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
         """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
 
-        The error covers the radius of the point `near`, and the rounding of F.
+        The error covers the radius of the point `near`, the rounding of F, and the `doubt`.
         """
+        if self.constants:
+            # Near a feasible point F is the same without what it leaves out.
+            point = Point(point.x, *self.value_gradient(point.x))
         near = self.near(point.x)
         if near is None:
-            return super().attained(point, infeasibility)
+            moved, error = super().attained(point, infeasibility)
+            return moved, error + self.doubt
         same = np.array_equal(near.x, point.x)
         moved = point if same else Point(near.x, *self.value_gradient(near.x))
         sizes, rounding = self.along_rows.sizes, (self.n + 2.0) * EPS
         steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(self.q))
         error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))
-        return moved, float(error) + self.value_error(near.x)
+        return moved, float(error) + self.value_error(near.x) + self.doubt
 
     def value_error(self, x: Array) -> float:
         """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
@@ -365,12 +493,12 @@ class PolyhedralQP(Polyhedron, QP):
         return float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
 
     def row_terms(self, x: Array, multipliers: Values) -> float:
-        size = np.abs(x)
-        rows = np.abs(np.concatenate(of_rows(self, multipliers)))
+        size, stacked = np.abs(x), self._stacked(multipliers, x) or {}
+        rows = np.abs(np.concatenate(of_rows(self, stacked)))
         total = float(rows @ (np.abs(self.rhs) + abs(self.rows) @ size)) if rows.size else 0.0
         for name, ends in (("lower", self.lower), ("upper", self.upper)):
             finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
-            total += float(np.abs(multipliers.get(name, np.zeros(self.n))) @ finite)
+            total += float(np.abs(stacked.get(name, np.zeros(self.n))) @ finite)
         return total
 
     def gradient_unit(self, gradient: Array) -> float:
@@ -385,18 +513,20 @@ class PolyhedralQP(Polyhedron, QP):
     ) -> Optimality:
         x, gradient = point.x, point.gradient
         unit = self.gradient_unit(gradient)
-        if multipliers is None:
-            multipliers = self._fitted(point, tol)
-        z, y = of_rows(self, multipliers)
+        stacked = None if multipliers is None else self._stacked(multipliers, x)
+        if stacked is None:
+            stacked = self._fitted(point, tol)
+        z, y = of_rows(self, stacked)
         left = reduced(self, gradient, z, y)
-        low = multipliers.get("lower", np.zeros(self.n))
-        high = multipliers.get("upper", np.zeros(self.n))
+        low = stacked.get("lower", np.zeros(self.n))
+        high = stacked.get("upper", np.zeros(self.n))
         residual = float(np.max(np.abs(left - low + high)))
         paid = float(z @ np.abs(self.rows @ x - self.rhs)[: z.size])
         for ends, slack in ((low, x - self.lower), (high, self.upper - x)):
             held = ends != 0.0
             paid += float(np.abs(ends[held]) @ np.abs(slack[held]))
-        return Optimality(multipliers, residual / unit, paid, unit, left)
+        named = self.named_multipliers(stacked, x)
+        return RowOptimality(named, residual / unit, paid, unit, left, stacked)
 
     def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
         """The residual of the first-order conditions in units in which entries are near 1.
@@ -404,16 +534,16 @@ class PolyhedralQP(Polyhedron, QP):
         Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
         variables with other units.
         """
-        units, multipliers = self.units.column, optimality.multipliers
-        zero = np.zeros(self.n)
-        left = optimality.reduced - multipliers.get("lower", zero) + multipliers.get("upper", zero)
+        units, stacked, zero = self.units.column, _of_all_rows(optimality), np.zeros(self.n)
+        left = optimality.reduced - stacked.get("lower", zero) + stacked.get("upper", zero)
         terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))
         return relative(float(np.max(np.abs(left) * units)), float(np.max(terms * units)))
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        found = super().inconsistencies(optimality, tol)
+        stacked = _of_all_rows(optimality)
+        found = super().inconsistencies(replace(optimality, multipliers=stacked), tol)
         for name, ends in (("lower", self.lower), ("upper", self.upper)):
-            multipliers = optimality.multipliers.get(name)
+            multipliers = stacked.get(name)
             if multipliers is not None and np.any(multipliers[np.isinf(ends)] != 0.0):
                 found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
         return found
@@ -427,8 +557,9 @@ class PolyhedralQP(Polyhedron, QP):
 
         Recovered ones follow given ones.
         """
-        if multipliers:
-            yield from self._bounds_from(point, *of_rows(self, multipliers))
+        stacked = self._of_bounds(multipliers, point)
+        if stacked:
+            yield from self._bounds_from(point, *of_rows(self, stacked))
         recovered = self._fitted(point, EPS * self.n)
         yield from self._bounds_from(point, *of_rows(self, recovered))
 
@@ -436,7 +567,11 @@ class PolyhedralQP(Polyhedron, QP):
         best = -np.inf
         for value in convex_bounds(self.along_rows, self.q, self, point, z, y):
             best = max(best, value)
-            yield LowerBound(best)
+            yield LowerBound(self._less_doubt(best))
+
+    def _less_doubt(self, bound: float) -> float:
+        """A bound of what F stands for, given one of F."""
+        return float(np.nextafter(bound - self.doubt, -np.inf)) if self.doubt else bound
 
     def charged_bounds(
         self, point: Point[Array], multipliers: Values | None, most: float
@@ -472,10 +607,10 @@ class PolyhedralQP(Polyhedron, QP):
             gradient = P @ x + q
             there = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
             for value in convex_bounds(curvature, q, self, there, z, y):
-                yield float(np.nextafter(value + constant, -np.inf))
+                yield self._less_doubt(float(np.nextafter(value + constant, -np.inf)))
 
         def bounds() -> Iterator[float]:
-            known = multipliers or self._fitted(point, EPS * self.n)
+            known = self._of_bounds(multipliers, point) or self._fitted(point, EPS * self.n)
             yield from bounds_at(x, *of_rows(self, known))
             solution = None
             if curvature.is_convex_everywhere:
@@ -492,7 +627,7 @@ class PolyhedralQP(Polyhedron, QP):
     ) -> tuple[Curvature, float, int]:
         """Curvature on the directions along the active constraints with positive multipliers."""
         x, unit = point.x, self.gradient_unit(point.gradient)
-        found = self._curvature(x, optimality.multipliers, optimality.reduced, unit, tol)
+        found = self._curvature(x, _of_all_rows(optimality), optimality.reduced, unit, tol)
         if found[0] is Curvature.UNDECIDED:
             # Where multipliers are not unique, others may be zero at fewer constraints.
             others = strict(self, x, point.gradient / unit, tol, optimality.stationarity)
@@ -538,6 +673,13 @@ class PolyhedralQP(Polyhedron, QP):
             "lb": self.lower, "ub": self.upper,
             "constant": np.array(self.constant), "sense": np.array(float(self.sense)),
         }  # fmt: skip
+
+
+def _of_all_rows(optimality: Optimality) -> Values:
+    """Multipliers of all rows and bounds; those by name where nothing was computed in time."""
+    if isinstance(optimality, RowOptimality):
+        return optimality.stacked
+    return optimality.multipliers
 
 
 def _count(number: int, noun: str) -> str:
