@@ -90,7 +90,7 @@ PROGRAMS = (
     "Canonical", "QuadraticProgram", "StandardForm", "PolyhedralQP",
     "PairedQP", "BoxLineQP", "SignedQP", "KreinLeastSquares",
     "Quadratic", "PairProgram", "Paired", "BoxQuadratic", "ScaledBox", "_Slacks", "LineForm",
-    "LinearProgram", "LinearForm",
+    "LinearProgram",
 )  # fmt: skip
 """Classes that hold one and the same quadratic program."""
 

@@ -46,7 +46,7 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     without_directions,
     zero_tolerance,
 )
-from indefinite_opt.quadratic.matrices.units import in_own_units
+from indefinite_opt.quadratic.matrices.units import Units, in_own_units
 from indefinite_opt.quadratic.program.naming import Names, entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof import proof_checker

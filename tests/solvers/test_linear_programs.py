@@ -14,9 +14,10 @@ from helpers.exact import as_matrix, as_vector, linear_optimum, product
 from helpers.problems import random_problem
 from helpers.processes import fresh
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.solvers.linear.form import LinearForm, forms
+from indefinite_opt.solvers.linear.reformulation import Reformulation, reformulations
 
 LABELS = np.array([-1, 1, -1, -1, -1, -1])
 
@@ -247,9 +248,9 @@ def program(formulation: iopt.Formulation, kernel: str, n: int = 12) -> LinearPr
     return found
 
 
-def optimum(form: LinearForm | LinearProgram) -> tuple[float, np.ndarray, np.ndarray]:
+def optimum(form: StandardForm | LinearProgram) -> tuple[float, np.ndarray, np.ndarray]:
     """The optimum, v and the multipliers of all rows by SciPy, from the arrays alone."""
-    A = form.matrix if isinstance(form, LinearForm) else form.dense
+    A = form.matrix if isinstance(form, StandardForm) else form.dense
     rows, right = np.vstack([A, -A]), np.concatenate([form.row_upper, -form.row_lower])
     held = np.isfinite(right)
     found = linprog(
@@ -271,11 +272,11 @@ def test_every_form_has_the_optimum_of_the_program(
     """A dual has its negative; values and multipliers of the form are optimal for the program."""
     whole = program(formulation, kernel)
     best, _, _ = optimum(whole)
-    for form in forms(whole):
-        value, v, rows = optimum(form)
+    for found in reformulations(whole):
+        value, v, rows = optimum(found.form)
         size = max(1.0, abs(best))
-        assert value == pytest.approx(-best if form.is_dual else best, abs=1e-6 * size)
-        values, multipliers = form.solution(v, rows)
+        assert value == pytest.approx(-best if found.is_dual else best, abs=1e-6 * size)
+        values, multipliers = found.solution(v, rows)
         x = whole.repaired(whole.write(values))
         assert whole.cost @ x == pytest.approx(best, abs=1e-6 * size)
         assert whole.dual_bound(multipliers) == pytest.approx(best, abs=1e-6 * size)
@@ -285,8 +286,9 @@ def test_every_form_has_the_optimum_of_the_program(
 @pytest.mark.parametrize("kernel", ["tiny", "huge", "large offset"])
 def test_other_units_say_the_same_program(formulation: iopt.Formulation, kernel: str) -> None:
     """The objective, the distances from bounds and of rows from their ends, and the Lagrangian."""
-    natural = LinearForm.of(program(formulation, kernel))
-    form = natural.in_good_units()
+    given = Reformulation.of(program(formulation, kernel))
+    found = given.in_good_units()
+    natural, form, units = given.form, found.form, found.units
     entries = np.abs(form.matrix)
     assert 0.25 <= entries.max() <= 4.0
     generator = np.random.default_rng(0)
@@ -294,22 +296,23 @@ def test_other_units_say_the_same_program(formulation: iopt.Formulation, kernel:
     # Levels are subtracted along the equations: at a point where these hold nothing changes.
     E, e = form.matrix[form.equal], form.row_lower[form.equal]
     z += np.linalg.lstsq(E, e - E @ z, rcond=None)[0]
-    v = form.column_scale * z
+    v = units.read(z)
     assert form.cost @ z == pytest.approx(natural.cost @ v, rel=1e-9, abs=1e-12)
     for side in ("row_lower", "row_upper"):
         ours = natural.matrix @ v - getattr(natural, side)
-        theirs = (form.matrix @ z - getattr(form, side)) / form.row_scale
+        theirs = (form.matrix @ z - getattr(form, side)) / units.row
         held = np.isfinite(ours)
         size = np.abs(natural.matrix).max() * np.abs(v).max()
         assert_allclose(ours[held], theirs[held], atol=1e-9 * size)
     for side in ("lower", "upper"):
-        assert_array_equal(getattr(natural, side), form.column_scale * getattr(form, side))
+        assert_array_equal(getattr(natural, side), units.read(getattr(form, side)))
     # zᵀG'ᵀλ' - e'ᵀλ' of the equations and rows is the same as in natural units.
     rows = generator.standard_normal(form.row_lower.size)
-    whole = form.row_scale * rows
-    whole[form.equal] -= form.level @ whole
+    assert found.level is not None
+    whole = units.row * rows
+    whole[form.equal] -= found.level @ whole
     assert_allclose(
-        (form.matrix.T @ rows) / form.column_scale, natural.matrix.T @ whole,
+        (form.matrix.T @ rows) / units.column, natural.matrix.T @ whole,
         rtol=1e-6, atol=1e-6 * np.abs(natural.matrix).max(),
     )  # fmt: skip
 
@@ -322,13 +325,13 @@ def test_the_dual_of_the_linear_machine(offset: float) -> None:
     """
     problem = iopt.KernelProblem(offset + np.array([[2.0, 1.0], [1.0, 3.0]]), [1, -1])
     whole = iopt.LPSVM(C=10.0).structure(problem)
-    for form in forms(whole):
-        assert form.is_dual
-        assert form.matrix.shape == (3, 2)
+    for found in reformulations(whole):
+        assert found.is_dual
+        assert found.form.matrix.shape == (3, 2)
         # The rows of the program are e - ξ - y∘(Ku + b) ≤ 0, whose multipliers are -λ.
-        value, v, rows = optimum(form)
+        value, v, rows = optimum(found.form)
         assert value == pytest.approx(-1.0, rel=1e-9)
-        values, multipliers = form.solution(v, rows)
+        values, multipliers = found.solution(v, rows)
         assert_allclose(multipliers["margin"], [0.5, 0.5], atol=1e-9)
         assert_allclose(multipliers["slack"], [9.5, 9.5], atol=1e-9)
         assert_allclose(values["u"], [0.0, -1.0], atol=1e-9)

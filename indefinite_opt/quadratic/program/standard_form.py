@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
@@ -50,6 +51,11 @@ class StandardForm(NamedTuple):
             np.concatenate([h, b]), stacked(G, A), P, constant, name, names.variables,
             row_names if any(row_names) else (),
         )  # fmt: skip
+
+    @property
+    def equal(self) -> NDArray[np.bool_]:
+        """Which rows are equations."""
+        return self.row_lower == self.row_upper
 
     @property
     def dense_matrix(self) -> Array:

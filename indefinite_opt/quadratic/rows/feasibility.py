@@ -213,7 +213,7 @@ def proved_conflict(
     if found is not None or remaining() <= 0.0 or not np.isfinite(near).all():
         return found
     matrix = form.dense_matrix
-    equal = form.row_lower == form.row_upper
+    equal = form.equal
     above, below = (~equal & np.isfinite(end) for end in (form.row_upper, form.row_lower))
     body = Polyhedron(
         np.vstack([matrix[above], -matrix[below]]),

@@ -131,7 +131,7 @@ def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:
     for share in _NEGLIGIBLE:
         held = np.isfinite(ends) & (np.abs(activity - ends) <= share * (terms + np.abs(ends)))
         held |= (activity > form.row_upper) | (activity < form.row_lower)
-        held |= form.row_lower == form.row_upper
+        held |= form.equal
         found = met_exactly(rows[held], x, ends[held], inside)
         if found is not None and _is_feasible(form, found, rows):
             return found

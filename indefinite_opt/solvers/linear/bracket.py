@@ -10,7 +10,7 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import Solution, Status, Task, Trace, relative
-from indefinite_opt.solvers.linear.form import LinearForm
+from indefinite_opt.solvers.linear.reformulation import Reformulation
 
 _MAX_INFEASIBILITY = 1e-9
 """Relative violation up to which a point counts as feasible, far below any sensible tolerance."""
@@ -31,9 +31,10 @@ class LinearBracket:
         self.value, self.bound = np.inf, -np.inf
         self.multipliers: Values = {}
 
-    def offer(self, form: LinearForm, v: Array, rows: Array) -> None:
+    def offer(self, reformulation: Reformulation, v: Array, rows: Array) -> None:
         """Keep the feasible point near v, and the bound of the multipliers of rows, if better."""
-        values, multipliers = form.solution(np.clip(v, form.lower, form.upper), rows)
+        v = np.clip(v, reformulation.form.lower, reformulation.form.upper)
+        values, multipliers = reformulation.solution(v, rows)
         x = self.program.repaired(self.program.write(values))
         value = float(self.program.cost @ x)
         if value < self.value:

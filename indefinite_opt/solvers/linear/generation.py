@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, limited, one_thread
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.quadratic import Solution, Solver, Status, Task, Trace, status_at_end
+from indefinite_opt.quadratic import (
+    Solution,
+    Solver,
+    StandardForm,
+    Status,
+    Task,
+    Trace,
+    status_at_end,
+)
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.form import LinearForm, forms
 from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
+from indefinite_opt.solvers.linear.reformulation import Reformulation, reformulations
 from indefinite_opt.solvers.linear.simplex import LinearModels
 
 MIN_BATCH_ROWS = 50
@@ -70,23 +78,24 @@ class _GenerationIteration:
         self.rows = self.steps = self.calls = 0
 
     def solve(self) -> Status:
-        form = next(forms(self.task.structure))
+        reformulation = next(reformulations(self.task.structure))
+        form = reformulation.form
         self.unused, v = ~form.equal, self._start(form)
         self.rows = int(np.count_nonzero(self.unused))
         chosen = self._most_violated(form, form.matrix @ v, above=-np.inf)
-        self._evaluate(form, v, np.zeros(form.row_lower.size))
+        self._evaluate(reformulation, v, np.zeros(form.row_lower.size))
         status = self._report()
         if status is None and self.rows and np.all(form.lower < form.upper):
-            if self.bracket.x is not None and not form.is_dual:
+            if self.bracket.x is not None and not reformulation.is_dual:
                 free = np.isinf(form.lower) & np.isinf(form.upper)
-                v = np.where(free, self.bracket.x / form.column_scale, v)
-            status = self._interior(LinearInteriorPoint(form, v, chosen))
+                v = np.where(free, reformulation.units.write(self.bracket.x), v)
+            status = self._interior(reformulation, LinearInteriorPoint(form, v, chosen))
         if status is None:
             status = self.models.solve(self.task, self.bracket)
             self._report()
         return status
 
-    def _start(self, form: LinearForm) -> Array:
+    def _start(self, form: StandardForm) -> Array:
         """The middle of the box, moved onto the equalities as far as the box allows."""
         low, high = np.isfinite(form.lower), np.isfinite(form.upper)
         base = np.where(low, form.lower, np.where(high, form.upper, 0.0))
@@ -99,7 +108,7 @@ class _GenerationIteration:
         inside = MIN_DISTANCE_SHARE * ranges
         return np.clip(v, form.lower + inside, form.upper - inside)
 
-    def _interior(self, centre: LinearInteriorPoint) -> Status | None:
+    def _interior(self, reformulation: Reformulation, centre: LinearInteriorPoint) -> Status | None:
         """Interior steps between which rows join; None if they stop before the gap is closed."""
         form, short = centre.form, 0
         for step in range(1, MAX_INTERIOR_STEPS + 1):
@@ -111,7 +120,7 @@ class _GenerationIteration:
                 break
             is_priced = centre.gap < self.bracket.gap or step % PRICING_INTERVAL == 0
             if is_priced:
-                self._evaluate(form, centre.v, centre.multipliers())
+                self._evaluate(reformulation, centre.v, centre.multipliers())
             status = self._report()
             if status is not None:
                 return status
@@ -122,7 +131,7 @@ class _GenerationIteration:
         return None
 
     def _most_violated(
-        self, form: LinearForm, activity: Array, above: float = 0.0
+        self, form: StandardForm, activity: Array, above: float = 0.0
     ) -> NDArray[np.intp]:
         """The unused rows that are violated most, at most one batch, which are used from now on."""
         violation = np.maximum(form.row_lower - activity, activity - form.row_upper)
@@ -132,10 +141,10 @@ class _GenerationIteration:
         self.unused[rows] = False
         return rows
 
-    def _evaluate(self, form: LinearForm, v: Array, rows: Array) -> None:
+    def _evaluate(self, reformulation: Reformulation, v: Array, rows: Array) -> None:
         """Offer a point of the form, and the multipliers of all rows."""
         self.calls += 1
-        self.bracket.offer(form, v, rows)
+        self.bracket.offer(reformulation, v, rows)
 
     def _report(self) -> Status | None:
         """Add to the trace; the status if the search is to stop here, else None."""

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic import PredictorCorrector, StepSettings, cholesky_in_place
-from indefinite_opt.solvers.linear.form import LinearForm
+from indefinite_opt.quadratic import (
+    PredictorCorrector,
+    StandardForm,
+    StepSettings,
+    cholesky_in_place,
+)
 
 FIRST_SLACK = 1e-2
 """Distance of the first slacks from their bounds, as a share of the largest row activity."""
@@ -33,7 +37,7 @@ SETTINGS = StepSettings(min_centring=0.05, common_length=False)
 class LinearInteriorPoint(PredictorCorrector):
     """The restricted program in w = (v, s), Ev = e, G_R v - s = 0, with multipliers of both.
 
-    E are the rows of a linear program whose bounds are equal, and G the others.
+    The program has a dense matrix: E are its rows whose bounds are equal, and G the others.
 
     Attributes
     ----------
@@ -43,7 +47,7 @@ class LinearInteriorPoint(PredictorCorrector):
 
     settings = SETTINGS
 
-    def __init__(self, form: LinearForm, v: Array, chosen: Indices) -> None:
+    def __init__(self, form: StandardForm, v: Array, chosen: Indices) -> None:
         self.form, self.chosen = form, chosen
         self.equal = np.flatnonzero(form.equal)
         self.e, self.kept = form.row_lower[self.equal], self.equal.size

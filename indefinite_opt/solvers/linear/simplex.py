@@ -10,6 +10,7 @@ import numpy as np
 from indefinite_opt.foundation import TimeLimitReached, afford, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
+    StandardForm,
     Status,
     Task,
     change_costs,
@@ -19,7 +20,7 @@ from indefinite_opt.quadratic import (
     status_of,
 )
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.form import LinearForm, forms
+from indefinite_opt.solvers.linear.reformulation import Reformulation, reformulations
 
 LEAST_TOLERANCE = 1e-10
 """The smallest tolerance that HiGHS accepts."""
@@ -55,10 +56,17 @@ def iterations_of(highs: Any) -> int:
     return sum(max(int(count), 0) for count in counts)
 
 
-def _model(form: LinearForm) -> Any:
-    """The program as a model of HiGHS, which looks at no clock while it is made."""
+def _model(form: StandardForm) -> Any:
+    """A program with dense rows as a model of HiGHS, which looks at no clock while it is made.
+
+    The matrix of the model is sparse if most of its entries are zero.
+    """
+    from scipy import sparse
+
     afford(PER_ENTRY * form.matrix.size)
-    return highs_model(form.standard_form())
+    if np.count_nonzero(form.matrix) < 0.5 * form.matrix.size:
+        form = form._replace(matrix=sparse.csr_array(form.matrix))
+    return highs_model(form)
 
 
 class LinearModels:
@@ -87,13 +95,14 @@ class LinearModels:
             self._models = {}
         self._program, status = program, Status.INACCURATE
         try:
-            for form, way in _ways(task, program):
-                status = self._run(task, form, way)
-                answer = self._models[form.is_natural].getSolution()
+            for reformulation, way in _ways(task, program):
+                status = self._run(task, reformulation, way)
+                answer = self._models[reformulation.is_natural].getSolution()
                 v, rows = np.array(answer.col_value), np.array(answer.row_dual)
                 if answer.value_valid and v.size and np.all(np.isfinite(v)):
-                    rows = way.cost_unit * rows if answer.dual_valid else np.zeros(len(form.matrix))
-                    bracket.offer(form, v, rows)
+                    none = np.zeros(reformulation.form.row_lower.size)
+                    rows = way.cost_unit * rows if answer.dual_valid else none
+                    bracket.offer(reformulation, v, rows)
                 if bracket.is_closed:
                     return Status.SOLVED
                 if status is Status.TIME_LIMIT:
@@ -105,12 +114,13 @@ class LinearModels:
         of_caller = status is Status.TIME_LIMIT or task.max_iter is not None
         return status if of_caller and status is not Status.SOLVED else Status.INACCURATE
 
-    def _run(self, task: Task[Any], form: LinearForm, way: Way) -> Status:
+    def _run(self, task: Task[Any], reformulation: Reformulation, way: Way) -> Status:
         """Run HiGHS on a form in one way."""
-        if form.is_natural not in self._models:
+        form = reformulation.form
+        if reformulation.is_natural not in self._models:
             left, order = task.time_limit - task.elapsed, form.cost.size
-            self._models[form.is_natural] = limited(order, left, _model, form)
-        highs = self._models[form.is_natural]
+            self._models[reformulation.is_natural] = limited(order, left, _model, form)
+        highs = self._models[reformulation.is_natural]
         columns = np.arange(form.cost.size, dtype=np.int32)
         rows = np.arange(form.row_lower.size, dtype=np.int32)
         highs.changeColsBounds(columns.size, columns, form.lower, form.upper)
@@ -143,22 +153,22 @@ class Way(NamedTuple):
     iterations: int
 
 
-def _ways(task: Task[Any], program: LinearProgram) -> Iterator[tuple[LinearForm, Way]]:
+def _ways(task: Task[Any], program: LinearProgram) -> Iterator[tuple[Reformulation, Way]]:
     """Both forms of a program in each way that promises something.
 
     Those are the simplex method with the usual tolerance, with costs in units of the largest and
     the least tolerance, and interior points.
     """
-    made: list[LinearForm] = []
+    made: list[Reformulation] = []
     usual = max(min(MAX_TOLERANCE, TOLERANCE_SHARE * task.tol), LEAST_TOLERANCE)
-    for form in forms(program):
-        made.append(form)
-        limit = simplex_limit(sum(form.matrix.shape))
+    for one in reformulations(program):
+        made.append(one)
+        limit = simplex_limit(sum(one.form.matrix.shape))
         most = limit if task.max_iter is None else task.max_iter
-        yield form, Way("choose", form.cost_units[0], usual, most)
+        yield one, Way("choose", one.cost_units[0], usual, most)
         if task.max_iter is not None:
             return
-    for form in made:
-        yield form, Way("choose", form.cost_units[1], LEAST_TOLERANCE, limit)
-    for form in made:
-        yield form, Way("ipm", form.cost_units[0], usual, MAX_INTERIOR_ITERATIONS)
+    for one in made:
+        yield one, Way("choose", one.cost_units[1], LEAST_TOLERANCE, limit)
+    for one in made:
+        yield one, Way("ipm", one.cost_units[0], usual, MAX_INTERIOR_ITERATIONS)

@@ -1,4 +1,4 @@
-"""The arrays that solvers of linear programs take: of a program or its dual, in some units."""
+"""Standard forms of linear programs: of a program or its dual, in some units."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, power_near
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.quadratic import StandardForm
+from indefinite_opt.quadratic import StandardForm, Units
 
 MIN_REDUCTION = 8.0
 """Factor by which a multiple of equations must reduce the largest entry of a row to be subtracted
@@ -21,36 +20,28 @@ from it: three bits of the entries are gained."""
 MODERATE = 1e-4, 1e4
 """Sizes of entries and ends at which programs are first solved in their natural units."""
 
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
-class LinearForm:
-    """min cᵀv  s.t.  row_lower ≤ Gv ≤ row_upper, lower ≤ v ≤ upper: a program or its dual.
+class Reformulation:
+    """A linear program or its dual in standard form, and how points of the form are read back.
 
-    In other units v = column_scale∘v', and G' = row_scale∘(G - levelᵀE)∘column_scale with the rows
-    E of the equations, and zero levels for these rows themselves.
+    In other units than those of the program v = column∘v' and G' = row∘(G - levelᵀE)∘column, with
+    the rows E of the equations, and zero levels for these rows themselves.
     """
 
     program: LinearProgram
-    cost: Array
-    lower: Array
-    upper: Array
-    row_lower: Array
-    row_upper: Array
-    matrix: Array
-    """G, (m, n)."""
+    form: StandardForm
+    """min cᵀv  s.t.  row_lower ≤ Gv ≤ row_upper, lower ≤ v ≤ upper, with a dense G, (m, n)."""
     row_blocks: list[slice]
     column_blocks: list[slice]
     """The rows and the columns that have one unit each."""
+    units: Units
     is_dual: bool = False
-    row_scale: Array | float = 1.0
-    column_scale: Array | float = 1.0
     level: Array | None = None
-    """One row for each equation, (k, m); None for zeros."""
+    """One row for each equation, (k, m); None in the units of the program."""
 
     @classmethod
-    def of(cls, program: LinearProgram) -> LinearForm:
+    def of(cls, program: LinearProgram) -> Reformulation:
         """The form in natural units: the dual, if slacks of rows become bounds of its variables.
 
         That has a half or a third of the columns, and rows that need not be there from the start.
@@ -58,12 +49,13 @@ class LinearForm:
         slacks = _slacks_of_rows(program)
         if slacks:
             return _dual(program, slacks)
-        return cls(
-            program, program.cost, program.lower, program.upper, program.row_lower,
-            program.row_upper, program.dense,
-            row_blocks=_slices([row.size for row in program.constraints.values()]),
-            column_blocks=_slices([variable.size for variable in program.variables.values()]),
+        form = StandardForm(
+            1, program.cost, program.lower, program.upper, program.row_lower, program.row_upper,
+            program.dense,
         )  # fmt: skip
+        rows = _slices([row.size for row in program.constraints.values()])
+        columns = _slices([variable.size for variable in program.variables.values()])
+        return cls(program, form, rows, columns, _as_given(form))
 
     @property
     def is_natural(self) -> bool:
@@ -73,17 +65,12 @@ class LinearForm:
         """
         return self.level is None
 
-    @property
-    def equal(self) -> Mask:
-        """Which rows are equations."""
-        return self.row_lower == self.row_upper
-
     def solution(self, v: Array, rows: Array) -> tuple[Values, Values]:
         """Variables and multipliers of the declared program from v and the multipliers of rows."""
         program = self.program
-        v, rows = self.column_scale * v, self.row_scale * rows
+        v, rows = self.units.read(v), self.units.row * rows
         if self.level is not None:
-            rows[self.equal] -= self.level @ rows
+            rows[self.form.equal] -= self.level @ rows
         if not self.is_dual:
             return program.read(v), program.multipliers(rows)
         values = {name: np.zeros(block.shape) for name, block in program.variables.items()}
@@ -99,38 +86,19 @@ class LinearForm:
         Tolerances of HiGHS are absolute. They mean most in the first unit; where costs differ by
         many powers of ten only the second may let the simplex method come to an end.
         """
-        costs = np.abs(self.cost[self.cost != 0.0])
+        costs = np.abs(self.form.cost[self.form.cost != 0.0])
         if not costs.size:
             return 1.0, 1.0
         return float(power_near(costs.min())), float(power_near(costs.max()))
-
-    def standard_form(self) -> StandardForm:
-        """The form for HiGHS, whose matrix is sparse if most of its entries are zero."""
-        from scipy import sparse
-
-        few = np.count_nonzero(self.matrix) < 0.5 * self.matrix.size
-        return StandardForm(
-            1, self.cost, self.lower, self.upper, self.row_lower, self.row_upper,
-            sparse.csr_array(self.matrix) if few else self.matrix,
-        )  # fmt: skip
 
     # ------------------------------------------------------------------------------------ units
 
     @cached_property
     def is_moderate(self) -> bool:
         """Whether the largest entry of each block and the least end are not small or large."""
-        entries = self._sizes(self.matrix)
-        sizes = [*entries[entries > 0.0], self._least_end(self.row_scale, self.column_scale)]
+        entries = self._sizes(self.form.matrix)
+        sizes = [*entries[entries > 0.0], _least_end(self.form, _as_given(self.form))]
         return MODERATE[0] <= min(sizes) and max(sizes) <= MODERATE[1]
-
-    def _least_end(self, row: Array | float, column: Array | float) -> float:
-        """The least nonzero |end| of a row or a column in some units."""
-        rows, columns = [self.row_lower, self.row_upper], [self.lower, self.upper]
-        ends = np.abs(
-            np.concatenate([*(end * row for end in rows), *(end / column for end in columns)])
-        )
-        ends = ends[np.isfinite(ends) & (ends > 0.0)]
-        return float(ends.min()) if ends.size else 1.0
 
     def _sizes(self, matrix: Array) -> Array:
         """The largest |entry| of each block."""
@@ -139,7 +107,7 @@ class LinearForm:
               for columns in self.column_blocks] for rows in self.row_blocks]
         ).reshape(len(self.row_blocks), len(self.column_blocks))  # fmt: skip
 
-    def in_good_units(self) -> LinearForm:
+    def in_good_units(self) -> Reformulation:
         """The form in units in which the largest entry of each block is about 1.
 
         Such units of rows and columns can be multiplied and divided by any number; they are the
@@ -147,37 +115,33 @@ class LinearForm:
         of equations are subtracted from rows that they make far smaller, as a constant added to a
         kernel is where weights are balanced.
         """
-        level, ends = self._levels(), np.zeros(self.row_lower.size)
-        matrix = self.matrix.copy()
+        form, level = self.form, self._levels()
         if level.any():
-            matrix -= level.T @ self.matrix[self.equal]
-            ends = self.row_lower[self.equal] @ level
+            ends = form.row_lower[form.equal] @ level
+            form = form._replace(
+                matrix=form.matrix - level.T @ form.matrix[form.equal],
+                row_lower=form.row_lower - ends, row_upper=form.row_upper - ends,
+            )  # fmt: skip
         # Units r of blocks of rows and c of columns such that rc times the size of each block is 1.
-        sizes = self._sizes(matrix)
+        sizes = self._sizes(form.matrix)
         k, j = np.nonzero(sizes)
         equations = np.zeros((k.size, sum(sizes.shape)))
         equations[np.arange(k.size), k] = equations[np.arange(k.size), len(sizes) + j] = 1.0
         factors = np.linalg.lstsq(equations, -np.log2(sizes[k, j]), rcond=None)[0]
         factors = np.exp2(np.round(factors))
-        row, column = np.ones(self.row_lower.size), np.ones(self.cost.size)
+        units = _as_given(form)
         for part, factor in zip(self.row_blocks, factors[: len(sizes)], strict=True):
-            row[part] = factor
+            units.row[part] = factor
         for part, factor in zip(self.column_blocks, factors[len(sizes) :], strict=True):
-            column[part] = factor
-        unit = float(power_near(np.array(self._least_end(row, column))))
-        row, column = row / unit, column * unit
-        matrix *= row[:, None]
-        matrix *= column
-        return replace(
-            self, cost=self.cost * column, lower=self.lower / column, upper=self.upper / column,
-            row_lower=row * (self.row_lower - ends), row_upper=row * (self.row_upper - ends),
-            matrix=matrix, row_scale=row, column_scale=column, level=level,
-        )  # fmt: skip
+            units.column[part] = factor
+        unit = float(power_near(np.array(_least_end(self.form, units))))
+        units = Units(units.column * unit, units.row / unit)
+        return replace(self, form=form.in_units(units), units=units, level=level)
 
     def _levels(self) -> Array:
         """The multiples of equations that reduce each other row most, where they reduce it much."""
-        equal = self.equal
-        E, rest = self.matrix[equal], self.matrix[~equal]
+        equal = self.form.equal
+        E, rest = self.form.matrix[equal], self.form.matrix[~equal]
         level, common = np.zeros((len(E), equal.size)), E.any(axis=0)
         if not common.any() or not len(rest):
             return level
@@ -191,19 +155,32 @@ class LinearForm:
         return level
 
 
-def forms(program: LinearProgram) -> Iterator[LinearForm]:
+def reformulations(program: LinearProgram) -> Iterator[Reformulation]:
     """The units to solve a program in, one or two, the more promising ones first.
 
     Natural units are often better than those that make all entries about 1, but tolerances of
     solvers are absolute.
     """
-    natural = LinearForm.of(program)
+    natural = Reformulation.of(program)
     if natural.is_moderate:
         yield natural
     if program.constraints:
         yield natural.in_good_units()
     if not natural.is_moderate:
         yield natural
+
+
+def _as_given(form: StandardForm) -> Units:
+    """Units of 1."""
+    return Units(np.ones(form.cost.size), np.ones(form.row_lower.size))
+
+
+def _least_end(form: StandardForm, units: Units) -> float:
+    """The least nonzero |end| of a row or a variable in some units."""
+    rows = [units.row * end for end in (form.row_lower, form.row_upper)]
+    ends = np.abs(np.concatenate([*rows, units.write(form.lower), units.write(form.upper)]))
+    ends = ends[np.isfinite(ends) & (ends > 0.0)]
+    return float(ends.min()) if ends.size else 1.0
 
 
 def _slices(sizes: list[int]) -> list[slice]:
@@ -221,7 +198,7 @@ def _slacks_of_rows(program: LinearProgram) -> dict[str, tuple[str, float]]:
     return found
 
 
-def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> LinearForm:
+def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> Reformulation:
     """min -endᵀλ over the multipliers λ of all rows, with c - Aᵀλ as the signs of bounds ask it.
 
     Variables are free, nonnegative, or have the cost c|v|.
@@ -250,7 +227,9 @@ def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> Linea
         blocks.append(block)
         high.append(cost)
         low.append(-cost if variable.absolute else cost if is_free else np.full(size, -np.inf))
-    return LinearForm(
-        program, -program.row_upper, lower, upper, np.concatenate(low), np.concatenate(high),
-        np.vstack(blocks), _slices([len(block) for block in blocks]), columns, is_dual=True,
+    form = StandardForm(
+        1, -program.row_upper, lower, upper, np.concatenate(low), np.concatenate(high),
+        np.vstack(blocks),
     )  # fmt: skip
+    rows = _slices([len(block) for block in blocks])
+    return Reformulation(program, form, rows, columns, _as_given(form), is_dual=True)
