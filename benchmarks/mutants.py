@@ -43,12 +43,15 @@ CLAIMS = (
     "structures/paired_bounds:-newton_point",
     "paired_box:linear_minimum,filled,cheapest,cheapest_balance",
     "matrices/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
+    "structures/gaps:relative",
+    "bracket/proof:fits,lower_bound,steps,_applied",
     "minorant:-box_diagonal,-separable,-spectral",
     "scaled_box:-value,-place,-best_tangent,-missed,-reduced,-kkt",
     "optimality_conditions:-steps,-live",
     "finite_form:-best_point,-descended,-start,-placed,-obstacle",
     "proof/certificate:claim_of",
-    "measurement:-_proxy_bounds,-_conditions,-solver_multipliers,-examine_curvature",
+    "proof/no_optimum:no_optimum",
+    "certificates/measurement:-_proxy_bounds,-_conditions,-solver_multipliers,-examine_curvature",
     "proof_checker:-main,-digest",
     "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,document,"
     "_ends,triangle,plain,_written",
@@ -103,6 +106,17 @@ OWN_TESTS = {
     "proof_document": ("proof_checker", "linear_certificates", "certificate", "secants"),
     "certificates/documents": ("proof_checker", "luss_certificates"),
     "proof/certificate": ("claims", "certificate"),
+    "proof/no_optimum": ("no_optimum", "proof_checker"),
+    "bracket/proof": ("proof", "proof_checker"),
+    "structures/gaps": ("gaps", "claims"),
+    "certificates/measurement": (
+        "gaps",
+        "claims",
+        "certificate",
+        "linear_certificates",
+        "bracket_ends",
+        "no_optimum",
+    ),
     "verification": ("claims", "certificate", "linear_certificates", "no_optimum", "gaps"),
     "search/row_search": ("polyhedral_search",),
     "polyhedral/descent": ("polyhedral_descent", "polyhedral_search"),
@@ -162,6 +176,8 @@ def modules_of(name: str) -> dict[str, tuple[str, ...]]:
     if not folder.is_dir():
         return {name: tuple(filter(None, functions.split(",")))}
     stems = [path.stem for path in sorted(folder.glob("*.py")) if path.stem[0] != "_"]
+    if not stems:
+        raise SystemExit(f"{name}: expected a folder with modules, got one without any")
     return {f"{name}/{stem}": () for stem in stems}
 
 
@@ -296,12 +312,15 @@ def main() -> None:
     chosen = parser.parse_args()
     modules = {name: only for end in chosen.modules for name, only in modules_of(end).items()}
     places = {name: found("indefinite_opt", f"{name}.py") for name in modules}
+    for name, tests in OWN_TESTS.items():  # of a name that is none the stages would run, silently
+        found("indefinite_opt", f"{name}.py")
+        for test in tests:
+            found("tests", f"test_{test}.py")
     sources = {name: (ROOT / place).read_bytes() for name, place in places.items()}
-    every = [
-        mutant
-        for name, source in sources.items()
-        for mutant in mutants(name, source, modules[name])
-    ]
+    changes = {name: [*mutants(name, source, modules[name])] for name, source in sources.items()}
+    if fixed := [name for name, made in changes.items() if not made]:
+        parser.error(f"{', '.join(fixed)}: nothing in it can be changed")
+    every = [mutant for made in changes.values() for mutant in made]
     if chosen.line:
         sample = [mutant for mutant in every if f"{mutant.module}:{mutant.line}" in chosen.line]
     else:

@@ -112,7 +112,7 @@ def test_the_mutation_tests_name_modules_functions_and_tests_that_exist() -> Non
     named = {name: only for end in mutants.CLAIMS for name, only in mutants.modules_of(end).items()}
     for name, functions in named.items():
         source = (mutants.ROOT / mutants.found("indefinite_opt", f"{name}.py")).read_bytes()
-        assert list(mutants.trees(source, functions))
+        assert next(mutants.mutants(name, source, functions), None)
     for name, tests in mutants.OWN_TESTS.items():
         assert mutants.found("indefinite_opt", f"{name}.py")
         assert all(mutants.found("tests", f"test_{test}.py") for test in tests)

@@ -12,7 +12,7 @@ import pytest
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
-from helpers.exact import BoxProgram, as_matrix, as_vector
+from helpers.exact import BoxProgram, as_matrix, as_vector, dot, mirrored, product
 from helpers.problems import random_problem
 from indefinite_opt.quadratic.structures.gaps import relative
 
@@ -518,6 +518,27 @@ def test_the_rounding_of_a_hard_margin_is_paid_for() -> None:
     certificate = iopt.verify(problem, formulation, {"alpha": [1.0 / K[0][0], 0.0]})
     assert Fraction(certificate.bound) >= optimum
     assert certificate.objective == pytest.approx(float(1 / (2 * a)), rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e2, 1e4, 1e6])
+def test_a_gap_reaches_from_the_bound_to_the_exact_objective(size: float) -> None:
+    """½(vᵀx)² + ½‖x‖² + x₁ where vᵀx is about 0, so that terms of size² are rounded, in fractions.
+
+    In half of the draws the exact value is above the computed one.
+    """
+    above = 0
+    for seed in range(12):
+        g = np.random.default_rng(seed)
+        v = size * g.standard_normal(3)
+        x = np.append(g.uniform(-1.0, 1.0, 2), 0.0)
+        x[2] = -(v @ x) / v[2]
+        P = mirrored(np.outer(v, v)) + np.eye(3)
+        qp = iopt.QuadraticProgram(P, [1.0, 0.0, 0.0], lb=-1e3, ub=1e3)
+        certificate, at = iopt.verify(qp, x), as_vector(x)
+        exact = dot(at, product(as_matrix(P), at)) / 2 + at[0]
+        assert Fraction(certificate.gap) >= exact - Fraction(certificate.bound)
+        above += exact > Fraction(certificate.objective)
+    assert above >= 4
 
 
 def test_a_declared_bound_pays_for_the_rounding_of_its_constant() -> None:

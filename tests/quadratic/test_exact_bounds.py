@@ -156,6 +156,23 @@ def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(
     assert tight > 10
 
 
+@pytest.mark.parametrize("start", [0.0, -0.25, 1.0, 3.0])
+def test_points_no_worse_than_one_may_be_anywhere_on_the_rows(start: float) -> None:
+    """½x₁² + x₁ for x₁ + x₂ = 0 is -½ at (-1, 1); nothing but F bounds x₁ and x₂.
+
+    A bound from F(w) ≤ F(x) that took ∇F(x) for the equation, or F(x) for its side, would say that
+    x₁ is 0.
+    """
+    qp = iopt.QuadraticProgram(np.diag([1.0, 0.0]), [1.0, 0.0], A=[[1.0, 1.0]], b=[0.0])
+    structure = qp.structure()
+    none = {"inequalities": np.zeros(0), "equalities": np.zeros(1)}
+    bound = best_bound(structure, structure.at(np.array([start, -start])), none)
+    assert -0.5 - 1e-12 <= bound <= -0.5
+    certificate = iopt.verify(qp, [start, -start])
+    assert -0.5 - 1e-12 <= certificate.bound <= -0.5
+    assert certificate.claim < iopt.Claim.GLOBAL
+
+
 def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum() -> None:
     """x - 7y = 0 twice, once in units of 3, so that (7, 1)t is feasible, with t up to 10⁹.
 

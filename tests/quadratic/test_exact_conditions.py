@@ -13,6 +13,8 @@ from scipy import optimize
 import indefinite_opt as iopt
 from helpers.exact import Exactly, as_vector, fractions
 from helpers.polyhedra import best_bound
+from indefinite_opt.quadratic.matrices.sparse import Entries
+from indefinite_opt.quadratic.rows.nearby import Sides, nearby_point
 
 Array = NDArray[np.float64]
 
@@ -148,6 +150,34 @@ def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) ->
             q=[1.0, 1.0], G=[[0.0, 0.0], [-1.0, 0.0]], h=[side, 1e16], lb=0.0
         )
         assert (qp.as_written().near(np.ones(2)) is None) == (side < 0.0)
+
+
+@pytest.mark.parametrize(("ratio", "end"), [(4, "lower"), (9, "lower"), (2, "upper"), (6, "upper")])
+@pytest.mark.parametrize("scale", [1.0, 2.0**20])
+def test_no_point_is_near_where_a_bound_excludes_the_only_one(
+    ratio: int, end: str, scale: float
+) -> None:
+    """x + y = 1 and x = ry have the solution r/(r + 1), and x ends at that number as it is rounded.
+
+    It is rounded to the wrong side: the bound excludes the solution by less than 2⁻⁵³.
+    """
+    exact, rounded = Fraction(ratio, ratio + 1), ratio / (ratio + 1)
+    assert (exact < Fraction(rounded)) == (end == "lower")
+    assert exact != Fraction(rounded)
+    ends = {"lower": np.full(2, -9.0), "upper": np.full(2, 9.0)}
+    ends[end][0] = rounded
+    inside = 0.01 if end == "lower" else -0.01
+    rows, side = np.array([[1.0, 1.0], [1.0, -ratio]]), np.array([scale, 0.0])
+    ends = {name: scale * value for name, value in ends.items()}
+    for x in ([rounded, 1.0 - rounded], [rounded + inside, 0.5], [rounded + 0.1 * inside, 0.0]):
+        sides = Sides(Entries.of(rows), side, side, **ends)
+        assert nearby_point(sides, scale * np.array(x)) is None
+        wider = {name: np.sign(value) * 9.0 * scale for name, value in ends.items()}
+        wider["lower"][0] = -9.0 * scale
+        near = nearby_point(sides._replace(**wider), scale * np.array(x))
+        assert near is not None
+        away = abs(Fraction(near.x[0]) - exact * Fraction(scale))
+        assert away <= Fraction(near.radius[0]) <= Fraction(1e-15 * scale)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -98,6 +98,21 @@ def test_what_is_proved_is_a_conflict(seed: int) -> None:
         assert least - most == conflict.excess > 0
 
 
+@pytest.mark.parametrize("low", [-1.0, -0.5, 0.0, 0.5, 1.0])
+@pytest.mark.parametrize("high", [-1.0, 0.0, 0.75, INF])
+def test_a_row_with_a_lower_end_is_no_row_with_the_opposite_one(low: float, high: float) -> None:
+    """x₁ + x₂ ≥ low excludes all x ≤ high/2 if high < low, whatever multipliers are tried."""
+    form = StandardForm(
+        1, np.zeros(2), np.full(2, -5.0), np.full(2, 0.5 * high), np.array([low]), np.array([INF]),
+        np.ones((1, 2)),
+    )  # fmt: skip
+    for y in (-1.0, -1.0 / 3.0, 1.0):
+        conflict = proved_conflict(form, np.array([y]))
+        assert (conflict is not None) == (high < low)
+        if conflict is not None:
+            assert conflict.excess == conflict.multipliers[0] * Fraction(high - low)
+
+
 def test_points_meet_their_rows_exactly() -> None:
     A = np.array([[1 / 3, 1 / 7, 1.0], [1.0, -1.0, 0.0]])
     form = StandardForm(
