@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
 from helpers.changed_models import changes
 from helpers.declared import Declared, check_rows, check_same, structure_objective
 from helpers.own_formulations import OWN, RidgeDual, Written
@@ -29,6 +30,7 @@ from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import known
 from indefinite_opt.modeling import compiler
 from indefinite_opt.modeling.compiler import compiled
+from indefinite_opt.modeling.compiler.comparison import MAX_POINTS
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import PolyhedralQP
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP, svm_dual
@@ -289,6 +291,59 @@ def test_a_theorem_about_another_program_is_refused(formulation: iopt.Formulatio
             found = structure_objective(structure, values)
             assert program.evaluate(values)[0] == pytest.approx(found, rel=1e-8), text
     assert 1 <= accepted <= 25
+
+
+def many_points() -> iopt.KernelProblem:
+    """More of them than programs are compared with their declarations for."""
+    n = MAX_POINTS + 1
+    noise = np.random.default_rng(n).standard_normal((n, n))
+    return iopt.KernelProblem(noise + noise.T, np.where(np.arange(n) % 2, 1, -1))
+
+
+@pytest.mark.parametrize("moved", ["left", "right"])
+def test_one_entry_that_moves_a_form_of_many_points_counts(moved: str) -> None:
+    """½(α + a)ᵀ(Qα) - eᵀα, or ½(Qα)ᵀ(α + a) - eᵀα, where a has one entry that is not 0."""
+    problem = many_points()
+    alpha, (Q,) = cp.Variable(problem.n, name="alpha"), problem.symbols("Q")
+    a = np.zeros(problem.n)
+    a[3] = 4.0
+    form = (alpha + a) @ (Q @ alpha) if moved == "left" else (Q @ alpha) @ (alpha + a)
+    model = Model(
+        minimize=0.5 * form - cp.sum(alpha), subject_to={"lower": alpha >= 0, "upper": alpha <= 1}
+    )
+    structure: Any = compiled(model, problem)
+    signed = problem.y[:, None] * problem.K * problem.y
+    for seed in range(3):
+        x = np.random.default_rng(seed).uniform(0.0, 1.0, problem.n)
+        expected = 0.5 * float((x + a) @ signed @ x) - float(x.sum())
+        found = structure.declared(structure.at(structure.from_values({"alpha": x})).value)
+        assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["abs", "pos"])
+def test_epigraphs_of_many_points_are_above_what_is_declared(kind: str) -> None:
+    """t ≥ |Ku - c| and t ≥ max(Ku - c, 0), and in each entry no more than that is asked for."""
+    problem = many_points()
+    u, (K,) = cp.Variable(problem.n, name="u"), problem.symbols("K")
+    c = np.random.default_rng(1).uniform(1.0, 2.0, problem.n)
+    short = K @ u - c
+    loss = cp.norm1(short) if kind == "abs" else cp.sum(cp.pos(short))
+    structure: Any = compiled(Model(minimize=0.5 * cp.sum_squares(u) + loss), problem)
+    assert isinstance(structure, PolyhedralQP)
+    x = 0.1 * np.random.default_rng(2).standard_normal(problem.n)
+    away = problem.K @ x - c
+    least = np.abs(away) if kind == "abs" else np.maximum(away, 0.0)
+    assert np.min(np.abs(away)) > 1e-3
+    assert min(np.sum(away > 0.0), np.sum(away < 0.0)) >= 20
+
+    def violated(t: np.ndarray) -> np.ndarray:
+        """By how much each t is below what its rows or its bound ask for."""
+        missed = np.maximum(structure.G @ np.append(x, t) - structure.h, 0.0)
+        rows = missed.reshape(-1, problem.n).max(axis=0)
+        return np.maximum(rows, structure.lower[problem.n :] - t)
+
+    np.testing.assert_allclose(violated(least), 0.0, atol=1e-12)
+    np.testing.assert_allclose(violated(least - 1e-3), 1e-3, atol=1e-12)
 
 
 def test_a_formulation_copies_its_weights() -> None:
