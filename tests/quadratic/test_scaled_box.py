@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -320,6 +321,22 @@ def test_without_free_variables_only_f_is_charged() -> None:
     bound = bound_of(quadratic([[2, 0], [0, 0]], [0, -5], 1, 1))
     assert bound.value == 1.0 - 5.0 - bound.slack
     assert EPS * 6.0 <= bound.slack <= 1000.0 * EPS * 6.0
+
+
+@pytest.mark.parametrize("kind", ["linear", "square", "product"])
+def test_terms_that_are_all_too_small_for_a_float_are_charged(kind: str) -> None:
+    """f = 1e-300·x₀, -½·1e-300·x₀² or 1e-300·x₀x₁ beside ±1e-100: the minimum is not quite 0."""
+    H, c, tiny, end = np.zeros((2, 2)), np.zeros(2), 1e-300, 1e-100
+    if kind == "linear":
+        c[0], least = tiny, -Fraction(tiny) * Fraction(end)
+    elif kind == "square":
+        H[0, 0], least = -tiny, -Fraction(tiny) * Fraction(end) ** 2 / 2
+    else:
+        H[0, 1] = H[1, 0] = tiny
+        least = -Fraction(tiny) * Fraction(end) ** 2
+    q = quadratic(H, c, -end, end)
+    assert q.size(np.full(2, end)) == 0.0
+    assert -1e-300 <= Fraction(bound_of(q).value) <= least
 
 
 def test_the_tangent_is_charged_for_ends_that_are_rounded() -> None:
