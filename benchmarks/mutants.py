@@ -254,6 +254,8 @@ def mutants(module: str, source: bytes, functions: tuple[str, ...] = ()) -> Iter
             if written(node.func).split(".")[-1] in SYMMETRIC:
                 continue
             first, second = node.args[:2]
+            if ast.dump(first) == ast.dump(second):
+                continue
             if not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):
                 comma = source[place(first, end=True) : place(second)].decode()
                 swapped = written(second) + comma + written(first)

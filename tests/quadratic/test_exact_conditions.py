@@ -244,3 +244,18 @@ def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)
     # It is measured in units of the variables, which are alike here but for a factor of a few.
     assert least - 1e-12 <= float(np.linalg.norm(left)) <= 4.0 * least + 1e-12
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_a_row_holds_a_direction_if_its_multiplier_counts_in_any_unit(scale: float) -> None:
+    """p(x₁ + x₂) - ½x₁² + 50x₂² + ½x₃² - x₃ for x₁ + x₂ ≥ 0 at (0, 0, 1), in units of the row.
+
+    With p = 0.01 it is a local minimum: along x₁ = -x₂ the least curvature is that of x₃, 1, as the
+    other one is (-1 + 100)/2. With p = 1e-8, which counts as zero, x₁ may rise, and has -1.
+    """
+    rows = {"G": [[-scale, -scale, 0.0]], "h": [0.0], "lb": -2.0, "ub": 2.0}
+    for p, claim, least in ((1e-2, iopt.Claim.LOCAL, 1.0), (1e-8, iopt.Claim.STATIONARY, -1.0)):
+        qp = iopt.QuadraticProgram(np.diag([-1.0, 100.0, 1.0]), [p, p, -1.0], **rows)
+        certificate = iopt.verify(qp, [0.0, 0.0, 1.0])
+        assert certificate.claim is claim
+        assert certificate.curvature == pytest.approx(least, abs=1e-6)

@@ -70,6 +70,20 @@ def test_a_rounded_ray_of_equations_is_found() -> None:
     assert [float(part) for part in ray.direction] == pytest.approx([3.0, 7.0, -2.0])
 
 
+@pytest.mark.parametrize("slope", [-1.0, -0.5, 0.0, 0.25])
+@pytest.mark.parametrize("level", [-1.0, -0.25, 0.0, 0.5, 1.0])
+def test_a_ray_without_curvature_falls_from_where_it_starts(slope: float, level: float) -> None:
+    """kx₁ + x₁x₂ at x₂ = s and along x₁ ≥ 0 is (k + s)x₁, which falls if k + s < 0."""
+    form = StandardForm(
+        1, np.array([slope, 0.0]), np.array([0.0, level]), np.array([INF, level]), np.zeros(0),
+        np.zeros(0), np.zeros((0, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]),
+    )  # fmt: skip
+    ray = proved_ray(form, np.array([1.0, 0.0]), np.array([3.0, level]))
+    assert (ray is not None) == (slope + level < 0.0)
+    qp = Q([[0.0, 1.0], [1.0, 0.0]], [slope, 0.0], lb=[0.0, level], ub=[INF, level])
+    assert iopt.verify(qp, {"ray": [1.0, 0.0]}).proved == (slope + level < 0.0)
+
+
 def test_no_curvature_is_too_small_to_end_a_fall() -> None:
     one, none = np.ones(1), np.empty(0)
     form = StandardForm(1, -one, np.zeros(1), np.full(1, INF), none, none, np.empty((0, 1)))
