@@ -230,3 +230,23 @@ def test_a_constant_in_the_kernel_reaches_no_other_solver() -> None:
     D2 = problem.squared_distances
     assert_array_equal(D2, D2.T)
     assert iopt.ConvexHullDual(mu=1.0).declare(problem).sense == "maximize"
+
+
+@pytest.mark.parametrize("large", [1e6, 1e10])
+@pytest.mark.parametrize("curvature", [0.0, 1e-17, 1e-16])
+def test_what_counts_as_convex_is_charged_for_the_longest_way(
+    large: float, curvature: float
+) -> None:
+    """½α₁² - α₁ - ½aα₂² - α₂ for α₁ ≤ 1 and α₂ ≤ u is -½ - u - ½au²: a is as small as rounding.
+
+    If α₂ counted as no larger than α₁, a bound would be too high by nearly ½au².
+    """
+    problem = iopt.KernelProblem([[1.0, 0.0], [0.0, -curvature]], [1, -1])
+    qp = iopt.SVMDual(C=1.0, bias=False, weights=[1.0, large]).structure(problem)
+    assert qp.is_convex
+    a, u = Fraction(curvature), Fraction(large)
+    optimum = -Fraction(1, 2) - u - a * u**2 / 2
+    for x in ([1.0, 0.0], [1.0, large], [0.0, 0.0], [1.0, 1.0]):
+        bounds = [bound.value for bound in qp.bounds(qp.at(np.array(x)), None)]
+        assert np.isfinite(bounds).any()
+        assert all(Fraction(bound) <= optimum for bound in bounds if np.isfinite(bound))
