@@ -180,6 +180,25 @@ def test_no_point_is_near_where_a_bound_excludes_the_only_one(
         assert away <= Fraction(near.radius[0]) <= Fraction(1e-15 * scale)
 
 
+@pytest.mark.parametrize("k", [3, 7, 11, 49])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-20, 2.0**30])
+def test_a_bound_below_the_only_solution_by_less_than_its_rounding_leaves_none(
+    k: int, scale: float
+) -> None:
+    """kx = 1 has the solution 1/k, which is not a double: one of its neighbours excludes it."""
+    rows, exact, near = np.array([[float(k)]]), Fraction(1, k), 1.0 / k
+    side = np.array([scale])
+    is_below = Fraction(near) < exact
+    ends = {"lower": np.array([-1.0]), "upper": np.array([2.0 * scale])}
+    wide = Sides(Entries.of(rows), side, side, **ends)
+    tight = wide._replace(**{"upper" if is_below else "lower": np.array([near * scale])})
+    x = np.array([near * scale])
+    assert nearby_point(tight, x) is None
+    found = nearby_point(wide, x)
+    assert found is not None
+    assert abs(Fraction(found.x[0]) - exact * Fraction(scale)) <= Fraction(found.radius[0])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_repaired_points_satisfy_every_row(seed: int) -> None:
     """Points outside rows and bounds, of which the rows alone determine three variables."""

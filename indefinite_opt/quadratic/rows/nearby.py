@@ -194,7 +194,10 @@ def _corrected(
         near, radius = found.x, found.radius
         if not np.isfinite(near + radius).all():
             return None
-        below, above = near - radius < sides.lower, near + radius > sides.upper
+        # Sums are rounded, so that a radius counts as more than it is.
+        low, high = (np.nextafter(near + one * radius, one * np.inf) for one in (-1.0, 1.0))
+        below = np.where(radius > 0.0, low, near) < sides.lower
+        above = np.where(radius > 0.0, high, near) > sides.upper
         beyond = below | above
         if beyond.any():
             if at_bounds:
