@@ -53,7 +53,7 @@ def declared(formulation: iopt.Formulation, problem: iopt.KernelProblem) -> obje
 
 
 def in_cvxpy(formulation: iopt.Formulation, problem: iopt.KernelProblem) -> object:
-    program = formulation.model(problem).program("", structure=None)
+    program = formulation.model(problem).program("", compiled=None)
     return program.in_cvxpy(as_declared=True)[0].get_problem_data("CLARABEL")
 
 

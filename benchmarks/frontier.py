@@ -118,7 +118,7 @@ def measured(solver: str, name: str, limit: float) -> Run:
     """What a solver says of a program within a time limit."""
     qp = program(name)
     if solver != OURS:
-        found = PEERS[solver](qp.structure(), limit)
+        found = PEERS[solver](qp.program(), limit)
         closed = found.gap <= 2.0 * RELATIVE_GAP
         return Run(found.lower, found.upper, closed, found.seconds, found.cpu, found.note)
     with threadpool_limits(THREADS):

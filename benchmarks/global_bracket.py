@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from global_peers import PEERS, QuadraticStructure
+from global_peers import PEERS, ProgramKind
 from local_solver import libsvm_objective
 from reference_instances import GRID, KERNELS
 from threadpoolctl import threadpool_limits
@@ -81,12 +81,12 @@ class Case:
         return None if self.kernel is None else self.kernel.formulation
 
     @property
-    def structure(self) -> QuadraticStructure:
+    def program(self) -> ProgramKind:
         problem = self.problem
         if isinstance(problem, iopt.QuadraticProgram):
-            return problem.structure()
+            return problem.program()
         assert self.kernel is not None
-        return self.kernel.structure(problem)
+        return self.kernel.program(problem)
 
     @property
     def clique_number(self) -> int | None:
@@ -352,9 +352,9 @@ def brackets(section: Section, journal: Journal) -> None:
 
 def faced(case: Case, peer: str, seconds: float, ours: Bracketed) -> Peer:
     """Run one peer, and see whether its value crosses our bound or its bound our value."""
-    structure = case.structure
-    found = PEERS[peer](structure, seconds)
-    sense = structure.sense
+    program = case.program
+    found = PEERS[peer](program, seconds)
+    sense = program.sense
     bound, value = sense * ours.bound, sense * ours.value
     size, false = max(found.unit, abs(value)), ""
     if found.upper < bound - FALSE * size:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from indefinite_opt.quadratic import PolyhedralQP
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class PeerBracket:
     lower : float
         The bound that the peer claims, within its tolerances; -inf without one.
     upper : float
-        F at the peer's point after `project` of the structure; inf without a point.
+        F at the peer's point after `project` of the program; inf without a point.
     seconds : float
         Wall time from the arrays to the answer, without imports.
     cpu : float
@@ -80,17 +80,17 @@ class PeerBracket:
         return (self.upper - self.lower) / max(self.unit, abs(self.upper))
 
 
-QuadraticStructure = PairedQP | PolyhedralQP
+ProgramKind = PairedQP | PolyhedralQP
 
-Peer = Callable[[QuadraticStructure, float], PeerBracket]
+Peer = Callable[[ProgramKind, float], PeerBracket]
 
 
 # The program as plain arrays, and what comes back from the process that solves it
 
 
-def least_unit(structure: QuadraticStructure) -> float:
+def least_unit(program: ProgramKind) -> float:
     """A size of F below which a gap of a peer is not judged: its rounding at a feasible point."""
-    return structure.zero_range(structure.at(structure.start()))
+    return program.zero_range(program.at(program.start()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,26 +108,26 @@ class QP:
     absolute_gap: float
 
     @classmethod
-    def of(cls, structure: QuadraticStructure) -> QP:
-        """The arrays of a structure; with two lines no entry can exceed the weight of its class."""
-        absolute_gap = RELATIVE_GAP * least_unit(structure)
-        if isinstance(structure, PolyhedralQP):
-            body = structure
+    def of(cls, program: ProgramKind) -> QP:
+        """The arrays of a program; with two lines no entry can exceed the weight of its class."""
+        absolute_gap = RELATIVE_GAP * least_unit(program)
+        if isinstance(program, PolyhedralQP):
+            body = program
             return cls(
-                structure.P, structure.q, body.G, body.h, body.A, body.b, body.lower, body.upper,
+                program.P, program.q, body.G, body.h, body.A, body.b, body.lower, body.upper,
                 absolute_gap,
             )  # fmt: skip
-        n = structure.n
-        cap = 0.5 * structure.total if structure.lines == 2 else np.inf
+        n = program.n
+        cap = 0.5 * program.total if program.lines == 2 else np.inf
         return cls(
-            H=structure.H(),
-            c=np.broadcast_to(structure.linear, n).astype(float),
+            H=program.H(),
+            c=np.broadcast_to(program.linear, n).astype(float),
             G=np.zeros((0, n)),
             h=np.zeros(0),
-            A=structure.A,
-            b=structure.b,
+            A=program.A,
+            b=program.b,
             lower=np.zeros(n),
-            upper=np.full(n, min(structure.upper, cap)),
+            upper=np.full(n, min(program.upper, cap)),
             absolute_gap=absolute_gap,
         )
 
@@ -196,16 +196,16 @@ def in_child(module: str, solve: Solve, qp: QP, limit: float) -> tuple[Answer, f
     return answer, seconds
 
 
-def bracket(module: str, solve: Solve, structure: QuadraticStructure, limit: float) -> PeerBracket:
-    """Run one solver on a structure and evaluate its point ourselves."""
-    unit = least_unit(structure)
+def bracket(module: str, solve: Solve, program: ProgramKind, limit: float) -> PeerBracket:
+    """Run one solver on a program and evaluate its point ourselves."""
+    unit = least_unit(program)
     if find_spec(module) is None:
         note = f"not installed: pip install {module}"
         return PeerBracket(-np.inf, np.inf, 0.0, note, unit)
-    answer, seconds = in_child(module, solve, QP.of(structure), limit)
+    answer, seconds = in_child(module, solve, QP.of(program), limit)
     upper = np.inf
     if answer.x is not None and np.all(np.isfinite(answer.x)):
-        upper = structure.value(structure.project(answer.x))
+        upper = program.value(program.project(answer.x))
     return PeerBracket(answer.lower, upper, seconds, answer.note, unit, answer.cpu)
 
 
@@ -244,9 +244,9 @@ def solve_scip(qp: QP, limit: float) -> Answer:
     return Answer(bound(model.getDualbound()), point)
 
 
-def scip(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
+def scip(program: ProgramKind, time_limit: float) -> PeerBracket:
     """SCIP's spatial branch and bound, through PySCIPOpt."""
-    return bracket("pyscipopt", solve_scip, structure, time_limit)
+    return bracket("pyscipopt", solve_scip, program, time_limit)
 
 
 # Gurobi
@@ -284,9 +284,9 @@ def solve_gurobi(qp: QP, limit: float, threads: int = 1) -> Answer:
         return Answer(note=f"n = {qp.n}: {error}")
 
 
-def gurobi(structure: QuadraticStructure, time_limit: float, threads: int = 1) -> PeerBracket:
+def gurobi(program: ProgramKind, time_limit: float, threads: int = 1) -> PeerBracket:
     """Gurobi's spatial branch and bound, through gurobipy with the licence that it finds."""
-    return bracket("gurobipy", partial(solve_gurobi, threads=threads), structure, time_limit)
+    return bracket("gurobipy", partial(solve_gurobi, threads=threads), program, time_limit)
 
 
 PEERS: dict[str, Peer] = {"SCIP": scip, "Gurobi": gurobi}
@@ -307,11 +307,11 @@ def race(
     If the limit stops a peer, the ratio is a lower bound; if it stops us, an upper one.
     """
     formulation = None if isinstance(problem, iopt.QuadraticProgram) else iopt.SVMDual(C=10.0)
-    structure = problem.structure() if formulation is None else formulation.structure(problem)
+    program = problem.program() if formulation is None else formulation.program(problem)
     began = time.perf_counter()
     iopt.bound(problem, formulation, time_limit=limit, gap=RELATIVE_GAP)
     ours = time.perf_counter() - began
-    answers = {peer: PEERS[peer](structure, limit) for peer in ("SCIP", "Gurobi")}
+    answers = {peer: PEERS[peer](program, limit) for peer in ("SCIP", "Gurobi")}
     return {
         f"{peer}, {name}": (limit if answer.gap > 2.0 * RELATIVE_GAP else answer.seconds) / ours
         for peer, answer in answers.items()

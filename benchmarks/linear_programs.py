@@ -2,7 +2,7 @@
 
 For each line one linear program is solved twice in this process, on the same matrix: as a full
 model with `highs`, up to a time limit, and with `generation`. Both times include the construction
-of the structure, but not of the problem. If the limit stops HiGHS, the ratio is a lower bound.
+of the program, but not of the problem. If the limit stops HiGHS, the ratio is a lower bound.
 """
 
 from __future__ import annotations

@@ -87,10 +87,10 @@ def uno_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts:
 def smo_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts: int) -> float:
     """The best of many SMO runs from random points."""
     generator = np.random.default_rng(1)
-    structure = formulation.structure(problem)
+    program = formulation.program(problem)
     return max(
         iopt.solve(
-            problem, formulation, solver="smo", start=structure.random_start(generator)
+            problem, formulation, solver="smo", start=program.random_start(generator)
         ).objective
         for _ in range(starts)
     )

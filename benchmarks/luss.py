@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling.structures import ProxyOracle
+from indefinite_opt.modeling.programs import ProxyOracle
 
 KERNELS = ("sigmoid", "simpson", "epanechnikov")
 C, RHO = 1.0, 1.0

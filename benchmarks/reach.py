@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from global_bracket import Bracketed, Case, Journal, head, kernels, measured, middle, named, say
-from global_peers import PEERS, PeerBracket, QuadraticStructure
+from global_peers import PEERS, PeerBracket, ProgramKind
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
@@ -58,8 +58,8 @@ class Real(Case):
         return iopt.SVMDual(C=self.C)
 
     @property
-    def structure(self) -> QuadraticStructure:
-        return self.formulation.structure(self.problem)
+    def program(self) -> ProgramKind:
+        return self.formulation.program(self.problem)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def rows() -> Iterator[Row]:
 def peer_bracket(peer: str, case: Case, limit: float) -> PeerBracket:
     """What a peer says of a program."""
     threads = {"threads": THREADS} if peer == "Gurobi" else {}
-    return PEERS[peer](case.structure, limit, **threads)
+    return PEERS[peer](case.program, limit, **threads)
 
 
 def cells(row: Row, journal: Journal, limit: float) -> list[str]:

@@ -45,7 +45,7 @@ def computed(
     the relative gap. A row from `before` lends its point.
     """
     problem, formulation = instance.problem(), instance.formulation
-    qp = instance.structure(problem)
+    qp = instance.program(problem)
     sense = "max" if qp.sense < 0 else "min"
     # 25 times the work of the default of this solver.
     searched = solve(

@@ -104,7 +104,7 @@ def accuracies(
         split = problem.split(division.train, division.test)
         for index, C in enumerate(bounds):
             formulation = SVMDual(C=C, bias=bias)
-            feasible = formulation.structure(split.problem)
+            feasible = formulation.program(split.problem)
             generator = np.random.default_rng(index)
             results = [
                 solve(

@@ -5,7 +5,7 @@ The atoms have cvxpy's names: `import indefinite_opt.algebra as cp`.
 >>> import indefinite_opt.algebra as cp
 >>> x = cp.Variable(2, name="x")
 >>> model = cp.Model(minimize=cp.sum_squares(x), subject_to={"total": cp.sum(x) == 2})
->>> print(model.program("Least squares", structure=None))
+>>> print(model.program("Least squares", compiled=None))
 Least squares
   minimize    ‖x‖₂²
   subject to  eᵀx = 2  (total)

@@ -386,7 +386,7 @@ def latex(program: Any) -> str:
     >>> from indefinite_opt.algebra import Model, constants
     >>> x = cp.Variable(2, name="x")
     >>> model = Model(maximize=cp.sum(x), subject_to={"lower": x >= 0, "upper": x <= 1})
-    >>> print(latex(model.program("Box", structure=None)))
+    >>> print(latex(model.program("Box", compiled=None)))
     \begin{array}{rl}
     \max\limits_{x} & \mathbf{e}^\top x \\
     \text{s.t.} & 0 \le x \le 1
@@ -414,8 +414,8 @@ def text(program: Any, with_data: bool = True) -> str:
     rows += _behind("subject to", _beside(_lines(printer, program)))
     rows += _behind("where", [definition.text for definition in program.where])
     rows += _behind("with", _filled(_sizes(printer, program)) if with_data else [])
-    if program.is_solved and program.structure is not None:
-        rows += _behind("solved as", _filled(program.structure.solved_as.split(" ")))
+    if program.is_solved and program.compiled is not None:
+        rows += _behind("solved as", _filled(program.compiled.solved_as.split(" ")))
     return "\n".join(rows)
 
 
@@ -425,7 +425,7 @@ def formula(program: Any) -> str:
     >>> import indefinite_opt.algebra as cp
     >>> x, (C,) = cp.Variable(2, name="x"), cp.constants(C=2.0)
     >>> model = cp.Model(maximize=cp.sum(x), subject_to={"lower": x >= 0, "upper": x <= C})
-    >>> formula(model.program("Box", structure=None))
+    >>> formula(model.program("Box", compiled=None))
     'max eᵀx  s.t. 0 ≤ x ≤ C;  C = 2'
     """
     printer = Printer(TEXT, program.variables.values())
@@ -533,7 +533,7 @@ def legend(program: Any) -> dict[str, str]:
     >>> import cvxpy as cp
     >>> from indefinite_opt.algebra import Model, constants
     >>> b, X = cp.Variable(name="b"), cp.Variable((2, 2), name="X")
-    >>> legend(Model(minimize=b, subject_to={"entries": X >= 0}).program("", structure=None))
+    >>> legend(Model(minimize=b, subject_to={"entries": X >= 0}).program("", compiled=None))
     {'b': 'offset of the classifier', 'X': 'variable of shape (2, 2)'}
     """
     printer = Printer(TEXT, program.variables.values())

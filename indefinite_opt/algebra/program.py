@@ -34,7 +34,7 @@ class Definition(NamedTuple):
     >>> import indefinite_opt.algebra as cp
     >>> z = cp.Variable(2, name="z")
     >>> meant = Definition("z = y∘α", r"z = y \\circ \\alpha", symbols=("y", "alpha"))
-    >>> print(Model(minimize=cp.sum_squares(z), where=(meant,)).program("Norm", structure=None))
+    >>> print(Model(minimize=cp.sum_squares(z), where=(meant,)).program("Norm", compiled=None))
     Norm
       minimize    ‖z‖₂²
       where       z = y∘α
@@ -55,7 +55,7 @@ class Inner:
     >>> import indefinite_opt.algebra as cp
     >>> x, t = cp.Variable(name="x"), cp.Variable(name="t")
     >>> inner = Inner(t, {"low": t >= -1}, equivalent=None)
-    >>> print(Model(maximize=t * 3 - x, inner=inner).program("Worst", structure=None))
+    >>> print(Model(maximize=t * 3 - x, inner=inner).program("Worst", compiled=None))
     Worst
       maximize    min over t ≥ -1 of 3 t - x
       with        x ∈ R, t ∈ R
@@ -99,11 +99,11 @@ class Model:
     distances : bool
         Whether the coefficients are those of distances d(x_i, x) in place of k(x_i, x).
     classifier : callable, optional
-        (structure, values) -> classifier, where coefficients and offset are no such expressions.
+        (program, values) -> classifier, where coefficients and offset are no such expressions.
     change : object, optional
         How training has changed the kernel; see `Classifier`.
     theorem : callable, optional
-        Makes the structure of a program that is solved by a theorem about it.
+        Compiles a model that is solved by a theorem about it.
 
     Examples
     --------
@@ -178,9 +178,9 @@ class Model:
         kept = {name: one for name, one in self.subject_to.items() if name not in endless}
         return replace(self, subject_to=kept)
 
-    def program(self, name: str, structure: Any, is_solved: bool = True) -> Program:
-        """The model with its name and its structure."""
-        return Program(**vars(self), name=name, structure=structure, is_solved=is_solved)
+    def program(self, name: str, compiled: Any, is_solved: bool = True) -> Program:
+        """The model with its name, and what it was compiled to."""
+        return Program(**vars(self), name=name, compiled=compiled, is_solved=is_solved)
 
 
 def _described(part: Any) -> str:
@@ -206,16 +206,16 @@ def _is_endless(constraint: Any) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Program(Model):
-    """A model with its name and its structure; see `Formulation.declare`.
+    """A model with its name, and what it was compiled to; see `Formulation.declare`.
 
     Attributes
     ----------
     name : str
-    structure : Structure
+    compiled : CompiledProgram
         The same model for direct solvers.
     is_solved : bool
-        Whether the structure is this model, so that the text says what it is solved as; not so for
-        a dual that is stated beside the program that is solved.
+        Whether the compiled program is this model, so that the text says what it is solved as; not
+        so for a dual that is stated beside the program that is solved.
     minimize, maximize, subject_to, inner, meanings, where
         As in `Model`, with its other attributes.
 
@@ -231,7 +231,7 @@ class Program(Model):
     """
 
     name: str
-    structure: Any
+    compiled: Any
     is_solved: bool = True
 
     @property
@@ -254,8 +254,8 @@ class Program(Model):
 
     @property
     def is_convex(self) -> bool:
-        """Whether the program is convex; see `Structure.is_convex`."""
-        return self.structure.is_convex
+        """Whether the program is convex; see `CompiledProgram.is_convex`."""
+        return self.compiled.is_convex
 
     @property
     def curvature(self) -> str:
@@ -285,7 +285,7 @@ class Program(Model):
                 expected = "a function that makes a cvxpy.Problem without the inner problem"
                 raise ProblemError("equivalent", expected, _described(equivalent))
             return equivalent(translated), variables
-        objective = None if as_declared else self.structure.convex_objective(variables)
+        objective = None if as_declared else self.compiled.convex_objective(variables)
         if objective is None:
             objective = translated(self.objective)
         return cvxpy_problem(self.sense, objective, self.subject_to, translated), variables
@@ -323,7 +323,7 @@ class Program(Model):
         if inner is not None:
             constraints += inner.subject_to.items()
             if inner.variable.name() not in values:
-                minimiser = self.structure.inner_minimiser(values)
+                minimiser = self.compiled.inner_minimiser(values)
                 if minimiser is not None:
                     values = {**values, inner.variable.name(): minimiser}
         self.set_values(values)
@@ -350,7 +350,7 @@ class Program(Model):
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
-        written: Path = self.structure.export(Path(path))
+        written: Path = self.compiled.export(Path(path))
         return written
 
     def __repr__(self) -> str:

@@ -208,7 +208,7 @@ def settled(model: Model) -> Model:
     >>> end, x = cvxpy.Parameter(value=1.0), cvxpy.Variable(name="x")
     >>> kept = settled(Model(minimize=x, subject_to={"lower": x >= end}))
     >>> end.value = 2.0
-    >>> print(kept.program("kept", structure=None))
+    >>> print(kept.program("kept", compiled=None))
     kept
       minimize    x
       subject to  x ≥ 1  (lower)

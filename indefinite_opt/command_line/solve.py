@@ -122,7 +122,7 @@ def _lines(result: Result) -> list[str]:
         lines.append(f"  ends of descents (how many): {', '.join(ends[:5])}{more}")
     lines.append(str(result.certificate))
     unknown = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
-    if unknown and issubclass(result.formulation.structure_type, QP):
+    if unknown and issubclass(result.formulation.program_type, QP):
         lines.append("  --prove 10 seeks a proof of the global optimum for ten seconds.")
     return lines
 

@@ -84,7 +84,7 @@ def _draw_ends(ax: Axes, result: Any) -> None:
     )  # fmt: skip
     if result.bracket is not None:
         ax.axvline(result.bracket.bound, color=style.VERMILLION, label="proved bound")
-    better = "larger" if result.structure.sense < 0 else "smaller"
+    better = "larger" if result.program.sense < 0 else "smaller"
     ax.set(xlabel=f"objective ({better} is better)", ylabel="descents")
     ax.set_ylim(0.0, None)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -77,7 +77,7 @@ def step_by_step(result: Any, plane: Sequence[Any] | None = None, most: int = 40
     refuse_pairs("result", result)
     iterates = _distinct(getattr(getattr(result, "trace", None), "iterates", []))
     if iterates:
-        program = result.structure
+        program = result.program
         kind = _Cuts if iterates[0].step == "cut" else _Path
         frames: _Frames = kind(result, program, iterates, plane)
     elif proof_of(result) is not None:

@@ -98,7 +98,7 @@ def landscape(
 def program_of(problem: Any, formulation: Any) -> tuple[Declaration, VectorProgram]:
     """What is declared, and its program; `ParameterError` if that has no single variable."""
     declared = problem if isinstance(problem, QuadraticProgram) else as_formulation(formulation)
-    program = declared.structure(problem)
+    program = declared.compiled(problem)
     if not isinstance(program, VectorProgram):
         expected = "one whose program has a single variable, such as a dual"
         raise ParameterError("formulation", expected, str(declared))

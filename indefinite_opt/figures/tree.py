@@ -100,7 +100,7 @@ class Boxes:
         if hasattr(item, "program"):
             program, gap, title = item.program, item.upper - item.lower, item.title
         else:
-            program = item.structure
+            program = item.program
             gap, title = item.certificate.gap, f"{item.formulation} on {item.problem.name}"
         # A gap that is left when a limit ends the search closes no box.
         goal = float(gap) if item.status is Status.SOLVED else 0.0

@@ -10,7 +10,7 @@ from indefinite_opt.algebra import Model
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Formulation, parameter, weighted_bound
-from indefinite_opt.modeling.structures import Stabilised, stabilise, stabilised_symbols
+from indefinite_opt.modeling.programs import Stabilised, stabilise, stabilised_symbols
 from indefinite_opt.problem import KernelProblem
 
 

@@ -18,7 +18,7 @@ from indefinite_opt.modeling import (
     proxy_dual,
     proxy_within,
 )
-from indefinite_opt.modeling.structures import ProxyDual
+from indefinite_opt.modeling.programs import ProxyDual
 from indefinite_opt.problem import KernelProblem
 
 
@@ -81,18 +81,18 @@ class LussBall(Formulation):
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
         K = cp.Variable((problem.n, problem.n), name="K", PSD=True)
-        structure = ProxyDual.in_ball(problem, self.radius, self.C)
-        K0, y, C, r = problem.symbols("K0", "y", C=self.C, r=structure.radius)
+        program = ProxyDual.in_ball(problem, self.radius, self.C)
+        K0, y, C, r = problem.symbols("K0", "y", C=self.C, r=program.radius)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         ball = {"ball": cp.sum_squares(K - K0) <= r}
-        within = partial(proxy_within, alpha, constraints, problem, structure.radius)
+        within = partial(proxy_within, alpha, constraints, problem, program.radius)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z),
             subject_to=constraints,
             where=(PROXY,),
             inner=Inner(K, ball, within),
-            theorem=partial(ProxyDual, problem, None, self.C, structure.slack),
+            theorem=partial(ProxyDual, problem, None, self.C, program.slack),
             coef=z,
             offset="balance",
             change=partial(proxy_change, problem),
@@ -100,6 +100,6 @@ class LussBall(Formulation):
 
     def dual(self, problem: KernelProblem) -> Program:
         """The dual, a minimum over the proxy kernels in the ball as in (6)."""
-        structure: Any = self.structure(problem)
-        model = proxy_dual(problem, self.C, radius=structure.radius)
-        return model.program(f"Dual of {self}", structure, is_solved=False)
+        program: Any = self.program(problem)
+        model = proxy_dual(problem, self.C, radius=program.radius)
+        return model.program(f"Dual of {self}", program, is_solved=False)

@@ -18,7 +18,7 @@ from indefinite_opt.modeling import (
     proxy_change,
     proxy_dual,
 )
-from indefinite_opt.modeling.structures import ProxyDual
+from indefinite_opt.modeling.programs import ProxyDual
 from indefinite_opt.problem import KernelProblem
 
 
@@ -109,4 +109,4 @@ class LussDual(Formulation):
           with        K ∈ R^(2×2), λ ∈ R², μ ∈ R², ν ∈ R, C = 10, ρ = 1
         """
         model = proxy_dual(problem, self.C, rho=self.rho)
-        return model.program(f"Dual of {self}", self.structure(problem), is_solved=False)
+        return model.program(f"Dual of {self}", self.program(problem), is_solved=False)

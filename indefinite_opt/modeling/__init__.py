@@ -1,7 +1,7 @@
 """Optimization problems as papers write them, and as solvers read them.
 
-A `Formulation` declares a `Program`, which can print itself, and gives its structure, from which
-solvers and certificates get all they need. A solution defines a `Classifier`.
+A `Formulation` declares a `Program`, which can print itself, and compiles it to the program from
+which solvers and certificates get all they need. A solution defines a `Classifier`.
 """
 
 from indefinite_opt.algebra import Definition, Inner, Model, Program, constants

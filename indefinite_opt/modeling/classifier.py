@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, checks, finite_array
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.modeling.programs import (
     ProxyDual,
     ProxyEigen,
     ProxyOracle,
@@ -380,7 +380,7 @@ class LeastError:
     sensitivity: Array | None
     rule: str = "widest"
 
-    def __call__(self, structure: object, values: Values) -> Classifier:
+    def __call__(self, program: object, values: Values) -> Classifier:
         problem, alpha = self.problem, values["alpha"]
         scores = _scores(problem, alpha, own_sensitivity(problem, self.sensitivity))
         b = least_error_offset(scores, problem.y, self.rule)
@@ -388,29 +388,29 @@ class LeastError:
 
 
 def lifted_classifier(
-    problem: KernelProblem, structure: SpacePrimal, values: Values, scale: float = 1.0
+    problem: KernelProblem, program: SpacePrimal, values: Values, scale: float = 1.0
 ) -> Classifier:
     """A multiple of wᵀMΦ(x) + b in values of the kernel; see `SpacePrimal.coefficients`."""
-    coef, offset = structure.coefficients(values)
+    coef, offset = program.coefficients(values)
     return Classifier(scale * coef, scale * offset, problem.classes)
 
 
 def mean_residual_classifier(
-    problem: KernelProblem, structure: PairedQP, values: Values
+    problem: KernelProblem, program: PairedQP, values: Values
 ) -> Classifier:
     """f = K(y∘α) + b with the mean of y - K(y∘α) over the free weights, or over all, as b."""
     coef = problem.y * values["alpha"]
     residual = problem.y - problem.gram.times(coef)
-    lower, upper = structure.at_bounds(values["alpha"], tol=1e-6)
+    lower, upper = program.at_bounds(values["alpha"], tol=1e-6)
     free = ~(lower | upper)
     offset = float(residual[free if free.any() else slice(None)].mean())
     return Classifier(coef, offset, problem.classes)
 
 
-def proxy_change(problem: KernelProblem, structure: ProxyDual, values: Values) -> ProxyChange:
+def proxy_change(problem: KernelProblem, program: ProxyDual, values: Values) -> ProxyChange:
     """The change of the kernel at the weights of a solution."""
     z = problem.y * values["alpha"]
-    return ProxyChange(problem, z, structure.penalty(structure.oracle.coordinates(z)))
+    return ProxyChange(problem, z, program.penalty(program.oracle.coordinates(z)))
 
 
 def _scores(problem: KernelProblem, alpha: Array, Delta: Array | None) -> Array:

@@ -35,7 +35,7 @@ from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.modeling.compiler.plans import keep_plan, planned
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Declaration, PairedQP, Structure
+from indefinite_opt.quadratic import CompiledProgram, Declaration, PairedQP
 
 
 def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
@@ -60,20 +60,20 @@ class _Compiled(NamedTuple):
     problem: Any
     model: Model
     record: Record
-    structure: Any
+    program: Any
     """None in a formulation that is settled: it is compiled again unless it is still known."""
 
 
 class _OfProbe:
     """An attribute of classes and objects that a probe of four points answers."""
 
-    def __init__(self, ask: Callable[[Structure[Any]], Any], otherwise: Any) -> None:
+    def __init__(self, ask: Callable[[CompiledProgram[Any]], Any], otherwise: Any) -> None:
         self.ask, self.otherwise = ask, otherwise
 
     def __get__(self, formulation: Formulation | None, owner: type[Formulation]) -> Any:
         for asked in (lambda: formulation, owner):
             try:
-                return self.ask(asked().as_written(_probe(owner.task)))  # type: ignore[union-attr]
+                return self.ask(asked().compiled(_probe(owner.task)))  # type: ignore[union-attr]
             except (AttributeError, TypeError, IndefiniteOptError):
                 continue  # no object, parameters without defaults, or arrays of other sizes
         return self.otherwise
@@ -88,19 +88,19 @@ def _probe(task: str) -> KernelProblem:
     return KernelProblem(K, labels, task=task, name="probe")
 
 
-def _by_theorem(structure: Structure[Any]) -> bool | None:
+def _by_theorem(program: CompiledProgram[Any]) -> bool | None:
     """True if the program is linear, or if a theorem or its kernel says that it is convex."""
-    if isinstance(structure, PairedQP):
-        return structure.known_convex or None
-    always = structure.is_convex and structure.why_convex == Structure.why_convex.fget(structure)  # type: ignore[attr-defined]
-    return always or structure.is_linear or None
+    if isinstance(program, PairedQP):
+        return program.known_convex or None
+    always = program.is_convex and program.why_convex == CompiledProgram.why_convex.fget(program)  # type: ignore[attr-defined]
+    return always or program.is_linear or None
 
 
 class Formulation(Declaration):
     """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.
 
     A subclass defines `model`, and nothing else. What is printed, solved, certified and classified
-    with follows from it: the structure for direct solvers is compiled from the model, and the
+    with follows from it: the program for direct solvers is compiled from the model, and the
     classifier is made of its `coef` and `offset`. Every solve, bracket and certificate of new
     values calls `model`, so that what it reads, such as a `cvxpy.Parameter`, counts as it is then.
     Fields that are arrays are copied.
@@ -109,8 +109,8 @@ class Formulation(Declaration):
     ----------
     reference : str
         Paper and equation numbers of the problem.
-    structure_type : type of Structure
-        Structure that a solver must accept.
+    program_type : type of CompiledProgram
+        The kind of compiled program that a solver must accept.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
     needs_spectrum : bool
@@ -138,7 +138,7 @@ class Formulation(Declaration):
 
     reference: ClassVar[str] = ""
     task: ClassVar[str] = "classification"
-    structure_type: ClassVar[Any] = _OfProbe(type, Structure)
+    program_type: ClassVar[Any] = _OfProbe(type, CompiledProgram)
     convex: ClassVar[Any] = _OfProbe(_by_theorem, None)
     needs_spectrum: ClassVar[bool] = False
     new_points = "original"
@@ -179,26 +179,26 @@ class Formulation(Declaration):
             object.__setattr__(self, name, value)
         self._freeze()
 
-    def as_written(self, problem: Any) -> Any:
-        """The `Structure` compiled from `model`, whether or not the program has an optimum.
+    def compiled(self, problem: Any) -> Any:
+        """The `CompiledProgram` of `model`, whether or not the program has an optimum.
 
         It is kept with the problem until a model that says something else is compiled for it.
         """
-        return self._compiled(problem).structure
+        return self._compiled(problem).program
 
-    def structure_order(self, problem: Any) -> int:
+    def program_order(self, problem: Any) -> int:
         return int(problem.n) if self.needs_spectrum else 0
 
     def declare(self, problem: Any) -> Program:
         # A model of its own: programs hold values in their variables.
         read = self._compiled(problem)
-        read.structure.refuse_without_optimum()
-        return read.model.program(str(self), read.structure)
+        read.program.refuse_without_optimum()
+        return read.model.program(str(self), read.program)
 
     def settled(self, problem: Any) -> Self:
         if self._read is not None and self._read.problem is problem:
             return self
-        return self._with(self._compiled(problem)._replace(structure=None))
+        return self._with(self._compiled(problem)._replace(program=None))
 
     @property
     def unsettled(self) -> Self:
@@ -212,9 +212,9 @@ class Formulation(Declaration):
         return made
 
     def _compiled(self, problem: Any) -> _Compiled:
-        """What the model says now, or said when it was settled, and the structure of that.
+        """What the model says now, or said when it was settled, and the program of that.
 
-        The structure is the one that is kept with the problem, if it was compiled from a model that
+        The program is the one that is kept with the problem, if it was compiled from a model that
         said the same.
         """
         _fields(self)
@@ -222,7 +222,7 @@ class Formulation(Declaration):
         kept: _Compiled | None = shelf.get("compiled")
         if read is not None and read.problem is problem:
             if kept is not None and kept.record is read.record:
-                return read._replace(structure=kept.structure)
+                return read._replace(program=kept.program)
         else:
             self._check_task(problem)
             model = settled(_model(self, problem).without_endless())
@@ -233,12 +233,12 @@ class Formulation(Declaration):
                     "It changed after the solve. Solve again, or load the result with the old one.",
                 )  # fmt: skip
             if kept is not None and kept.record.agrees(read.record):
-                return read._replace(record=kept.record, structure=kept.structure)
+                return read._replace(record=kept.record, program=kept.program)
         program: Any = planned(type(self), read.record, problem)
         if program is None:
             program = compiled(read.model, problem)
             keep_plan(type(self), read.record, problem, program)
-        read = read._replace(structure=program)
+        read = read._replace(program=program)
         shelf["compiled"] = read
         return read
 
@@ -272,22 +272,22 @@ class Formulation(Declaration):
         ProblemError
             If the model says no coefficients, or others than expressions in its variables.
         """
-        _, model, record, structure = self._compiled(problem)
+        _, model, record, program = self._compiled(problem)
         if model.classifier is not None:
-            found: Classifier = model.classifier(structure, values)
+            found: Classifier = model.classifier(program, values)
             return found
         if model.coef is None:
             raise ProblemError("classifier", "a model with coef", f"{self}, which has none")
         shelf = derived_values(problem)
         known, coefficients = shelf.get("coef", (None, None))
         if known is not record:
-            coefficients = affine(_output("coef", model.coef, problem.n, structure.shapes))
+            coefficients = affine(_output("coef", model.coef, problem.n, program.shapes))
             shelf["coef"] = record, coefficients
         coef, offset, error = coefficients.at(dict(values)), 0.0, None
         if isinstance(model.offset, str):
-            point = structure.at(structure.from_values(values))
+            point = program.at(program.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
-            held = structure.optimality(point, None, 1e-6)
+            held = program.optimality(point, None, 1e-6)
             multipliers = held.multipliers
             # A gap of `tol` leaves the conditions open up to its root; what misses them by more
             # stands in no relation to a boundary.
@@ -296,11 +296,11 @@ class Formulation(Declaration):
                 raise ProblemError("offset", "the name of one equation or inequality", model.offset)
             offset = np.asarray(multipliers[model.offset]).item()
         elif model.offset is not None:
-            number = _output("offset", model.offset, 1, structure.shapes)
+            number = _output("offset", model.offset, 1, program.shapes)
             offset = canonical(Model(minimize=number)).value(dict(values))
         change = model.change
         if callable(change):
-            change = change(structure, values)
+            change = change(program, values)
         own, diagonal = float(model.own), None
         if own:
             entries = problem.gram.diagonal

@@ -67,18 +67,18 @@ class LabelledKernel(Problem):
         made.flags.writeable = False
         return made
 
-    def refusal(self, structure: Any) -> str | None:
-        """Why a structure cannot be solved on this K, as a clause of an error message, or None."""
-        if structure.has_inner_problem and not self.curvature_known:
+    def refusal(self, program: Any) -> str | None:
+        """Why a program cannot be solved on this K, as a clause of an error message, or None."""
+        if program.has_inner_problem and not self.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
                 "leave out cache_mb"
             )
         return None
 
-    def prepare(self, structure: Any) -> None:
-        """Compute and cache the spectrum of K, if the structure needs it."""
-        if structure.has_inner_problem:
+    def prepare(self, program: Any) -> None:
+        """Compute and cache the spectrum of K, if the program needs it."""
+        if program.has_inner_problem:
             _ = self.spectrum
 
     @property

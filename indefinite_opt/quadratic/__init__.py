@@ -4,9 +4,9 @@ Nothing in here knows kernels, data sets or formulations. It imports `foundation
 arguments and threads, and `algebra`, which prints programs; others import this file only. Users
 reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
 
-The folders, in the order in which data flow: `matrices`, `program`, `files`, `instances`,
-`structures`, `rows`, `solving`, `local`, `bracket`, `proof`. Kernel programs derive from `PairedQP`
-and their solvers from `Solver`; `bound_document` registers their proofs.
+The folders, in the order in which data flow: `matrices`, `data`, `files`, `instances`,
+`programs`, `rows`, `solving`, `local`, `bracket`, `proof`. Programs of kernels are `PairedQP`s, and
+solvers derive from `Solver`; `bound_document` registers proofs of other programs.
 """
 
 from indefinite_opt.quadratic import instances
@@ -23,6 +23,8 @@ from indefinite_opt.quadratic.bracket.search import (
     proved_tree,
 )
 from indefinite_opt.quadratic.bracket.settings import Settings
+from indefinite_opt.quadratic.data.naming import Names, entry_names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import names
 from indefinite_opt.quadratic.local.descent.descent import Descent
@@ -47,8 +49,42 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     zero_tolerance,
 )
 from indefinite_opt.quadratic.matrices.units import Units, in_own_units
-from indefinite_opt.quadratic.program.naming import Names, entry_names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.claim import Claim
+from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.gaps import (
+    CANCELLED,
+    ZERO_SHARE,
+    at_most,
+    gap_and_share,
+    gap_in_words,
+    relative,
+)
+from indefinite_opt.quadratic.programs.krein_least_squares import KreinLeastSquares
+from indefinite_opt.quadratic.programs.paired_box import (
+    FirstOrder,
+    PairedBox,
+    cheapest,
+    filled,
+    project_line,
+)
+from indefinite_opt.quadratic.programs.paired_qp import (
+    PairedQP,
+    hull_dual,
+    kernel_qp,
+    svm_dual,
+)
+from indefinite_opt.quadratic.programs.problem import Problem
+from indefinite_opt.quadratic.programs.program import (
+    CompiledProgram,
+    Curvature,
+    ExplicitProgram,
+    LowerBound,
+    Optimality,
+    Point,
+    Spelling,
+    VectorProgram,
+)
+from indefinite_opt.quadratic.programs.qp import MAX_CHARGE, QP, charged, critical_curvature
 from indefinite_opt.quadratic.proof import proof_checker
 from indefinite_opt.quadratic.proof.certificate import Answer, Certificate, claim_of
 from indefinite_opt.quadratic.proof.no_optimum import NoOptimum, no_optimum
@@ -96,42 +132,6 @@ from indefinite_opt.quadratic.solving.solver import (
     Task,
     status_at_end,
     status_of,
-)
-from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.gaps import (
-    CANCELLED,
-    ZERO_SHARE,
-    at_most,
-    gap_and_share,
-    gap_in_words,
-    relative,
-)
-from indefinite_opt.quadratic.structures.krein_least_squares import KreinLeastSquares
-from indefinite_opt.quadratic.structures.paired_box import (
-    FirstOrder,
-    PairedBox,
-    cheapest,
-    filled,
-    project_line,
-)
-from indefinite_opt.quadratic.structures.paired_qp import (
-    PairedQP,
-    hull_dual,
-    kernel_qp,
-    svm_dual,
-)
-from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.qp import MAX_CHARGE, QP, charged, critical_curvature
-from indefinite_opt.quadratic.structures.structure import (
-    Curvature,
-    ExplicitProgram,
-    LowerBound,
-    Optimality,
-    Point,
-    Spelling,
-    Structure,
-    VectorProgram,
 )
 
 SOLVERS = (BranchAndBound, MultiStart)

@@ -20,15 +20,15 @@ from indefinite_opt.foundation import (
     html_card,
     is_sparse,
 )
+from indefinite_opt.quadratic.data.arrays import LETTERS, quadratic_arrays
+from indefinite_opt.quadratic.data.naming import Names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import read_program, suffix_of, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
 from indefinite_opt.quadratic.matrices.sparse import Matrix
-from indefinite_opt.quadratic.program.arrays import LETTERS, quadratic_arrays
-from indefinite_opt.quadratic.program.naming import Names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.problem import Problem
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
-from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.problem import Problem
 
 _MEANINGS = {
     "x": "variables",
@@ -117,7 +117,7 @@ class QuadraticProgram(Declaration, Problem):
     """
 
     reference: ClassVar[str] = "the letters of qpsolvers"
-    structure_type: ClassVar[type] = PolyhedralQP
+    program_type: ClassVar[type] = PolyhedralQP
     convex: ClassVar[bool | None] = None
 
     P: Matrix
@@ -276,7 +276,7 @@ class QuadraticProgram(Declaration, Problem):
         >>> float(problem.objective.value)
         -1.0
         """
-        from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
+        from indefinite_opt.quadratic.data.cvxpy_problem import program_of_cvxpy
 
         form, origin = program_of_cvxpy(problem)
         program = cls.from_arrays(form.arrays())
@@ -424,18 +424,18 @@ class QuadraticProgram(Declaration, Problem):
 
     def declare(self, problem: object = None) -> Any:
         """The program as mathematics."""
-        return self.model().program(str(self), self.structure())
+        return self.model().program(str(self), self.program())
 
-    def structure(self, problem: object = None) -> PolyhedralQP:
-        self._structure.refuse_without_optimum()
-        return self._structure
+    def program(self, problem: object = None) -> PolyhedralQP:
+        self._compiled.refuse_without_optimum()
+        return self._compiled
 
-    def as_written(self, problem: object = None) -> PolyhedralQP:
+    def compiled(self, problem: object = None) -> PolyhedralQP:
         """The program as solvers read it, whether or not it has a feasible point."""
-        return self._structure
+        return self._compiled
 
     @cached_property
-    def _structure(self) -> PolyhedralQP:
+    def _compiled(self) -> PolyhedralQP:
         return PolyhedralQP(
             self.G, self.h, self.A, self.b, self.lb, self.ub, self.names,
             P=self.P, q=self.q, sense=self.sense, constant=self.constant, notes=self.notes,

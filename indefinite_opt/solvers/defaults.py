@@ -15,15 +15,15 @@ def default_solver(task: Task[Any]) -> str:
     multipliers that prove a bound, and convex quadratic programs with dense rows by Clarabel, if
     convexity can be tested within the limits of the task.
     """
-    structure = task.structure
-    if structure.is_linear:
-        return str(structure.solver_by_size)
-    if isinstance(structure, PolyhedralQP) and structure.is_linear_objective:
+    program = task.program
+    if program.is_linear:
+        return str(program.solver_by_size)
+    if isinstance(program, PolyhedralQP) and program.is_linear_objective:
         return "highs"
-    if structure.has_own_rows and not structure.is_searched:
+    if program.has_own_rows and not program.is_searched:
         try:
-            if limited(structure.n, task.remaining, lambda: bool(structure.is_convex)):
+            if limited(program.n, task.remaining, lambda: bool(program.is_convex)):
                 return "clarabel"
         except TimeLimitReached:
             pass  # a search needs no convexity, and ends at once with a feasible point
-    return str(structure.usual_solver)
+    return str(program.usual_solver)

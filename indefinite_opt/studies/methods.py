@@ -371,8 +371,8 @@ def _solver_of(method: Method, name: str | None) -> str:
     if isinstance(method, Baseline):
         return NO_SOLVER
     if name is None:
-        linear = issubclass(method.structure_type, LinearProgram)
-        return BY_SIZE if linear else method.structure_type.usual_solver
+        linear = issubclass(method.program_type, LinearProgram)
+        return BY_SIZE if linear else method.program_type.usual_solver
     if as_solver(name).name not in available_solvers(method):
         raise ParameterError("solver", f"one of {', '.join(available_solvers(method))}", name)
     return name

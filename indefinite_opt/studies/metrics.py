@@ -203,9 +203,9 @@ def _bounded(fit: Fit) -> float:
     weights = fit.coef
     if isinstance(fit.result, Result):
         # The coefficients of a changed kernel are not the weights.
-        structure: Any = fit.result.structure
-        bound = getattr(structure, "upper", None)
-        weights = np.asarray(fit.result.values.get(getattr(structure, "variable", ""), np.nan))
+        program: Any = fit.result.program
+        bound = getattr(program, "upper", None)
+        weights = np.asarray(fit.result.values.get(getattr(program, "variable", ""), np.nan))
     if not checks.is_number(bound) or np.isnan(weights).any():
         return math.nan
     # Interior-point methods reach bounds only up to their tolerance.

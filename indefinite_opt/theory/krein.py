@@ -130,7 +130,7 @@ def krein_certificate(
     checks.tolerance("tol", tol)
     if not isinstance(formulation, ESVM):
         raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
-    qp = formulation.structure(problem)
+    qp = formulation.program(problem)
     alpha = checked_values("values", values, {qp.variable: (qp.n,)})[qp.variable]
     y, z = problem.y, problem.y * alpha
     stabilised = formulation.stabilised(problem)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
-from indefinite_opt.modeling.structures import LiftedPrimal, SeparabilityProgram
+from indefinite_opt.modeling.programs import LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
 from indefinite_opt.quadratic import PairedQP, relative
 

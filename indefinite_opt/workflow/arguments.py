@@ -56,12 +56,12 @@ def available_solvers(
     if formulation is None:
         return sorted(files)
     wanted: Any = formulation
-    if isinstance(formulation, str) or not hasattr(formulation, "structure_type"):
+    if isinstance(formulation, str) or not hasattr(formulation, "program_type"):
         wanted = as_formulation(formulation)  # type: ignore[arg-type]
     return sorted(
         name
         for name, solver in files.items()
-        if issubclass(wanted.structure_type, solver.accepts)
+        if issubclass(wanted.program_type, solver.accepts)
         and not (solver.needs_convex and wanted.convex is False)
         and not (solver.needs_bias and getattr(wanted, "bias", True) is False)
     )

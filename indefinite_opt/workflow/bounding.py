@@ -240,18 +240,18 @@ def bound(
     def begun() -> tuple[Task[QP], GlobalSearch | str]:
         """The task, and the search or why there is none."""
         settled = chosen.settled(asked)
-        structure = bracketable(settled, asked)
+        program = bracketable(settled, asked)
         # The dual of a convex program proves more than boxes do, and ends that are far away do not
         # matter for it.
-        own = structure.has_own_rows and method == "branch-and-bound"
+        own = program.has_own_rows and method == "branch-and-bound"
         convex = own and (
-            structure.is_convex_everywhere or (structure.is_convex and not structure.is_bounded)
+            program.is_convex_everywhere or (program.is_convex and not program.is_bounded)
         )
-        reason = _CONVEX if convex else obstacle(structure)
+        reason = _CONVEX if convex else obstacle(program)
         task = Task(
             problem=asked,
             formulation=settled,
-            structure=structure,
+            program=program,
             time_limit=limit,
             max_iter=1 if method == "relaxation" else max_nodes,
             seed=0 if seed is None else int(seed),
@@ -261,7 +261,7 @@ def bound(
         return task, reason or GlobalSearch(task, gap, atol=float(atol), settings=settings)
 
     try:
-        task, search = limited(chosen.structure_order(asked), limit, begun)
+        task, search = limited(chosen.program_order(asked), limit, begun)
     except TimeLimitReached:
         raise SolverFailed(
             f"no bracket of {chosen} is known: the time limit of {limit:.3g} s leaves no time to "
@@ -273,7 +273,7 @@ def bound(
             LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
         dual: Bracket | None = None
         if isinstance(search, str):
-            if search != _CONVEX and not convexity(task.structure, limit - task.elapsed):
+            if search != _CONVEX and not convexity(task.program, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             dual = bracket = _dual_bracket(task, gap, atol)
             if bracket.status is Status.INACCURATE and not _obstacle_in_time(task):
@@ -295,7 +295,7 @@ def _obstacle_in_time(task: Task[QP]) -> str | None:
     """Why there is no branch and bound, which may be that time does not suffice to begin it."""
     left = task.time_limit - task.elapsed
     try:
-        return limited(task.structure.n, left, obstacle, task.structure)
+        return limited(task.program.n, left, obstacle, task.program)
     except TimeLimitReached:
         return "no time is left"
 
@@ -307,7 +307,7 @@ def _searched(
     status = search.begin()
     if status is None and dual is None and _has_dual(search):
         # Bounds of boxes have rounding of the size of their terms, which grow with the box.
-        asked = replace(search.task, structure=search.form.asked, callback=None)
+        asked = replace(search.task, program=search.form.asked, callback=None)
         dual = _dual_bracket(asked, gap, atol)
         if dual.status is Status.SOLVED:
             return dual
@@ -325,7 +325,7 @@ def _searched(
     if dual is not None and closer and (dual.rigorous or not bracket.rigorous):
         return replace(dual, status=bracket.status, seconds=bracket.seconds)
     if dual is None and method == "branch-and-bound" and _loses_products(search):
-        asked = replace(search.task, structure=search.form.asked, callback=None)
+        asked = replace(search.task, program=search.form.asked, callback=None)
         dual = _dual_bracket(asked, gap, atol)
         apart = dual.lower > bracket.upper or dual.upper < bracket.lower
         if dual.status is Status.SOLVED or (dual.rigorous and apart):
@@ -338,22 +338,22 @@ def _loses_products(search: GlobalSearch) -> bool:
 
     Boxes are bounded with the matrix, which is rounded, and certificates are about the points.
     """
-    task, structure, bracket = search.task, search.form.asked, search.bracket
-    if structure.has_own_rows or structure.problem.features is None:
+    task, program, bracket = search.task, search.form.asked, search.bracket
+    if program.has_own_rows or program.problem.features is None:
         return False
     value = bracket.original(bracket.value)
-    apart = abs(structure.at(bracket.best).value - value)
+    apart = abs(program.at(bracket.best).value - value)
     if apart <= PRODUCTS * bracket.unit:
         return False
-    return bool(convexity(structure, task.time_limit - task.elapsed))
+    return bool(convexity(program, task.time_limit - task.elapsed))
 
 
 def _has_dual(search: GlobalSearch) -> bool:
     """Whether the program is convex, and its certificate about the same kernel matrix."""
-    task, structure = search.task, search.form.asked
-    if not structure.has_own_rows and structure.problem.features is not None:
+    task, program = search.task, search.form.asked
+    if not program.has_own_rows and program.problem.features is not None:
         return False
-    return bool(convexity(structure, task.time_limit - task.elapsed))
+    return bool(convexity(program, task.time_limit - task.elapsed))
 
 
 def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
@@ -361,11 +361,11 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
     options = Options(tol, task.remaining, seed=task.seed, callback=task.callback, atol=float(atol))
     result = solve_with(task.problem, task.formulation, None, None, options)[0]
-    certificate, structure, sense = result.certificate, task.structure, task.structure.sense
-    answer = result._answer or begun(task, structure.at(structure.from_values(result.values)))
+    certificate, program, sense = result.certificate, task.program, task.program.sense
+    answer = result._answer or begun(task, program.at(program.from_values(result.values)))
     if not np.isfinite(answer.error):
-        answer.near, answer.error = structure.attained(answer.point, answer.primal)
-    attained = structure.declared(answer.near.value + answer.error, np.inf)
+        answer.near, answer.error = program.attained(answer.point, answer.primal)
+    attained = program.declared(answer.near.value + answer.error, np.inf)
     feasible = certificate.claim is not Claim.NONE
     rigorous = feasible and sense * (attained - certificate.bound) >= 0.0
     if 0.0 < certificate.gap < np.inf:
@@ -377,7 +377,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     if 0.0 < width < np.inf:
         # Beside a large constant the ends are farther apart by its rounding.
         width = max(width, upper - lower)
-        share = max(share, relative(width, structure.gap_unit(answer.near.value)))
+        share = max(share, relative(width, program.gap_unit(answer.near.value)))
     closed = share <= gap or width <= atol
     closed = closed or certificate.zero_range > 0.0
     status = ended(closed and rigorous, result.status)
@@ -402,7 +402,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         iterations=result.iterations,
         trace=trace,
         seconds=result.seconds,
-        program=structure,
+        program=program,
         proof=certificate,
         zero_range=certificate.zero_range,
     )

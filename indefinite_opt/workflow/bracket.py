@@ -330,9 +330,9 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
 
 def bracketable(formulation: Declaration, problem: Problem) -> QP:
     """The quadratic program of a formulation, or `IncompatibleSolver` if it has none."""
-    structure = formulation.structure(problem)
-    if isinstance(structure, QP):
-        return structure
+    program = formulation.program(problem)
+    if isinstance(program, QP):
+        return program
     raise IncompatibleSolver(
         f"{formulation} cannot be bracketed: branch and bound is for quadratic programs, such as "
         "SVMDual, ConvexHullDual, GuoSchuurmansQP and QuadraticProgram; for other convex "

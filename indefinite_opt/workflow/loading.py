@@ -115,17 +115,17 @@ def _result_on(
     problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
 ) -> Result:
     settled = formulation.settled(problem)
-    structure = settled.structure(problem)
+    program = settled.program(problem)
     parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
     for name in arrays:
         kind, _, variable = name.partition(" ")
         if kind not in parts:
             raise DataError("entries", "those of a saved result", repr(name))
         parts[kind][variable] = arrays[name]
-    values = checked_values("value", parts["value"], structure.shapes)
+    values = checked_values("value", parts["value"], program.shapes)
     multipliers = parts["multiplier"]
     if multipliers:  # a solve that a limit has ended may have none
-        multipliers = checked_values("multiplier", multipliers, structure.multiplier_shapes)
+        multipliers = checked_values("multiplier", multipliers, program.multiplier_shapes)
     checks.number("objective", facts["objective"])
     checks.positive("seconds", facts["seconds"], zero=True)
     checks.positive("residual", facts["residual"], zero=True, infinite=True)

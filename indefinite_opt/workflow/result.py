@@ -150,9 +150,9 @@ class Result:
         return self.values if self.evidence.values is None else self.evidence.values
 
     @property
-    def structure(self) -> Any:
+    def program(self) -> Any:
         """The program that was solved, as solvers read it."""
-        return self._settled.structure(self.problem)
+        return self._settled.program(self.problem)
 
     @cached_property
     def classifier(self) -> Classifier:

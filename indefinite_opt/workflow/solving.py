@@ -37,6 +37,7 @@ from indefinite_opt.quadratic import (
     Answer,
     Callback,
     Claim,
+    CompiledProgram,
     Declaration,
     GlobalSearch,
     Problem,
@@ -45,7 +46,6 @@ from indefinite_opt.quadratic import (
     Solution,
     Solver,
     Status,
-    Structure,
     Task,
     VectorProgram,
     obstacle,
@@ -293,19 +293,19 @@ def solve_with(
     began = clock()
     limit = np.inf if options.time_limit is None else float(options.time_limit)
 
-    def begun() -> tuple[Declaration, Structure[Any], Array | None]:
+    def begun() -> tuple[Declaration, CompiledProgram[Any], Array | None]:
         asked = formulation.settled(problem)
-        structure, given = asked.structure(problem), options.start
-        return asked, structure, None if given is None else _feasible_start(structure, given)
+        program, given = asked.program(problem), options.start
+        return asked, program, None if given is None else _feasible_start(program, given)
 
     try:
         with shown(options.verbose):
-            order = formulation.structure_order(problem)
-            formulation, structure, start = limited(order, limit, begun)
+            order = formulation.program_order(problem)
+            formulation, program, start = limited(order, limit, begun)
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(
-        problem, formulation, structure, tol=options.tol, atol=options.atol, time_limit=limit,
+        problem, formulation, program, tol=options.tol, atol=options.atol, time_limit=limit,
         max_iter=options.max_iter, start=start, seed=int(options.seed or 0),
         callback=options.callback, began=began, recording=options.record,
     )  # fmt: skip
@@ -319,7 +319,7 @@ def solve_with(
         if options.verbose:
             LOGGER.info("%s by %s", formulation, chosen)
         # A solver that needs convexity refuses a program without it.
-        convex = chosen.needs_convex and structure.has_own_rows
+        convex = chosen.needs_convex and program.has_own_rows
         replaceable = convex and solver is None
         try:
             limited(chosen.preparation_order(task), task.remaining, _prepare, chosen, task)
@@ -354,9 +354,9 @@ def solve_with(
 
 def _solved(session: Session[Any], task: Task[Any]) -> Solution:
     """The solution, for a solver that descends by the program without a constant that cancels."""
-    structure = task.structure
-    plain = structure.plain if isinstance(structure, QP) and session.solver.descends else structure
-    return session.solve(task if plain is structure else task.on(plain))
+    program = task.program
+    plain = program.plain if isinstance(program, QP) and session.solver.descends else program
+    return session.solve(task if plain is program else task.on(plain))
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
@@ -379,8 +379,8 @@ def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
 
 def _unprepared(task: Task[Any]) -> Solution:
     """The starting point, which a quadratic program has at once; used if time ran out."""
-    structure = task.structure
-    values = None if structure.has_inner_problem else task.start_values()
+    program = task.program
+    values = None if program.has_inner_problem else task.start_values()
     if values is None:
         raise _no_time(task.formulation, task.time_limit)
     return Solution(
@@ -405,17 +405,17 @@ def _polished(task: Task[Any], solution: Solution, answer: Answer) -> tuple[Solu
     reached. It begins at the interior point if that is nearer, since it takes about one step for
     each bound that it has to meet or to leave, and at the usual start if the tests still fail.
     """
-    structure, starts = task.structure, [task]
+    program, starts = task.program, [task]
     done = solution.status is Status.SOLVED and _passes(task, answer)
     asked = solution.status is Status.MAX_ITER and task.max_iter is not None
     if done or asked or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return solution, answer
     steps, words = solution.iterations, solution.message
     with contextlib.suppress(SolverFailed):
-        near, usual = structure.from_values(solution.values), structure.start()
-        active, other = (np.array(structure.at_bounds(x, 1e-6)) for x in (near, usual))
+        near, usual = program.from_values(solution.values), program.start()
+        active, other = (np.array(program.at_bounds(x, 1e-6)) for x in (near, usual))
         if np.count_nonzero(active) <= np.count_nonzero(active != other):
-            starts.insert(0, task.on(structure, start=near))
+            starts.insert(0, task.on(program, start=near))
         for start in starts:
             polished = as_solver("multistart").solve(start)
             steps += polished.iterations
@@ -439,19 +439,19 @@ def _proved(
 
     A better point takes the place of the solver's. Convex programs have bounds without it.
     """
-    structure, sense = task.structure, task.structure.sense
-    if not isinstance(structure, QP) or convexity(structure, seconds) is not False:
+    program, sense = task.program, task.program.sense
+    if not isinstance(program, QP) or convexity(program, seconds) is not False:
         return solution, answer, None, ()
     try:
-        reason = limited(structure.n, seconds, obstacle, structure)
+        reason = limited(program.n, seconds, obstacle, program)
     except TimeLimitReached:
         reason = "its rows and ranges were not examined in time"
     if reason is not None:
         return solution, answer, None, (f"It cannot be bracketed: {reason}.",)
-    start = structure.from_values(solution.values)
+    start = program.from_values(solution.values)
     limit = task.elapsed + seconds
     search = GlobalSearch(
-        task.on(structure, start=start, time_limit=limit, max_iter=None), task.tol, atol=task.atol
+        task.on(program, start=start, time_limit=limit, max_iter=None), task.tol, atol=task.atol
     )
     status = search.run()
     search.bounds["branch-and-bound"] = search.bracket.lower
@@ -459,7 +459,7 @@ def _proved(
         bracket = bracket_of(search, status)
     except SolverFailed as error:
         return solution, answer, None, (f"{error}.",)
-    if sense * bracket.objective < sense * structure.declared(answer.point.value):
+    if sense * bracket.objective < sense * program.declared(answer.point.value):
         found = replace(
             solution, values=bracket.values, multipliers={}, offset=None,
             message=f"{solution.message}; branch and bound found a better point".lstrip("; "),
@@ -480,7 +480,7 @@ def _result(
     remarks: tuple[str, ...],
     prove: float,
 ) -> Result:
-    status, doubt, structure = solution.status, "", task.structure
+    status, doubt, program = solution.status, "", task.program
     residual, multipliers = _residual(task, answer), answer.optimality.multipliers
     if status is Status.SOLVED and not _passes(task, answer):
         # The solver's own test accepted a point that the certificate would reject.
@@ -502,7 +502,7 @@ def _result(
         formulation=task.formulation.unsettled,
         values=solution.values,
         multipliers=copied(answer.came if answer.examined is None else multipliers),
-        objective=structure.declared(answer.point.value),
+        objective=program.declared(answer.point.value),
         status=status,
         solver=str(solver),
         seconds=task.elapsed,
@@ -532,10 +532,10 @@ def _measured(task: Task[Any], solution: Solution, convex: bool = False) -> Answ
 
     The gradient is computed anew, as the certificate does not trust that of a solver.
     """
-    structure = task.structure
-    x = structure.from_values(copied(solution.values))
-    answer = begun(task, structure.at(x), copied(solution.multipliers))
-    if structure.multipliers_from_solver:
+    program = task.program
+    x = program.from_values(copied(solution.values))
+    answer = begun(task, program.at(x), copied(solution.multipliers))
+    if program.multipliers_from_solver:
         bound_convex(task, answer)
         return answer
     examine_conditions(task, answer)
@@ -546,14 +546,14 @@ def _measured(task: Task[Any], solution: Solution, convex: bool = False) -> Answ
 
 def _open(task: Task[Any], answer: Answer) -> float:
     """What is taken for the relative gap of a convex program with rows; see `Answer.open`."""
-    structure, point, found = task.structure, answer.point, answer.optimality
+    program, point, found = task.program, answer.point, answer.optimality
     if answer.came:
         task.in_time(None, bound_convex, task, answer)
     proved = _taken(task, answer) <= task.tol
     # Conic solvers, which measure gaps beside 1, may see none at all below a unit of 1e-8.
-    visible = structure.gap_unit(point.value) > 1e-8
-    if not proved and visible and not task.in_time(False, _has_finite_intervals, structure):
-        balanced = task.in_time(np.inf, structure.balanced_residual, point, found)
+    visible = program.gap_unit(point.value) > 1e-8
+    if not proved and visible and not task.in_time(False, _has_finite_intervals, program):
+        balanced = task.in_time(np.inf, program.balanced_residual, point, found)
         paid = relative(found.complementarity, task.unit(point))
         return max(found.stationarity, balanced, paid)
     if not answer.closed and not answer.complete:
@@ -561,8 +561,8 @@ def _open(task: Task[Any], answer: Answer) -> float:
     return _taken(task, answer)
 
 
-def _has_finite_intervals(structure: Any) -> bool:
-    return bool(np.isfinite(structure.intervals).all())
+def _has_finite_intervals(program: Any) -> bool:
+    return bool(np.isfinite(program.intervals).all())
 
 
 def _taken(task: Task[Any], answer: Answer) -> float:
@@ -576,7 +576,7 @@ def _taken(task: Task[Any], answer: Answer) -> float:
 def _residual(task: Task[Any], answer: Answer) -> float:
     """The residual of the first-order conditions; for a linear program of a formulation the larger
     of the relative gap and the violation of constraints."""
-    if task.structure.multipliers_from_solver:
+    if task.program.multipliers_from_solver:
         return max(_taken(task, answer), answer.primal)
     return answer.optimality.stationarity
 
@@ -596,22 +596,22 @@ def _left(task: Task[Any], answer: Answer) -> tuple[float, float]:
 
 def _is_rounding(task: Task[Any], answer: Answer) -> bool:
     """Whether the gap is small beside terms that cancel, and the residual is small, too."""
-    structure, point = task.structure, answer.point
-    terms = structure.zero_range(point) / ZERO_SHARE
-    left = answer.open * structure.gap_unit(point.value)
+    program, point = task.program, answer.point
+    terms = program.zero_range(point) / ZERO_SHARE
+    left = answer.open * program.gap_unit(point.value)
     small = max(_residual(task, answer), answer.primal) <= task.tol
     return bool(small and left <= task.tol * CANCELLED * terms)
 
 
-def _feasible_start(structure: Structure[Any], start: Start) -> Array:
-    if not isinstance(structure, VectorProgram):
+def _feasible_start(program: CompiledProgram[Any], start: Start) -> Array:
+    if not isinstance(program, VectorProgram):
         expected = "nothing: this formulation is solved without a start"
         raise ParameterError("start", expected, "a start")
-    shapes = structure.shapes
+    shapes = program.shapes
     if not isinstance(start, Mapping):
         if len(shapes) > 1:
             expected = f"a mapping with {', '.join(shapes)}"
             raise ParameterError("start", expected, "an array", "It has several variables.")
         ((name, shape),) = shapes.items()
         start = {name: finite_array("start", start, shape)}
-    return structure.project(structure.from_values(checked_values("start", start, shapes)))
+    return program.project(program.from_values(checked_values("start", start, shapes)))

@@ -37,7 +37,7 @@ class Hunt(Campaign):
     def examine(self, drawn: Drawn) -> None:
         reference = self._reference = reference_of(drawn)
         for fault in reference.faults:
-            self.fail(drawn, "data", fault, "formulation.structure(problem)")
+            self.fail(drawn, "data", fault, "formulation.program(problem)")
         if self.brackets_only:
             self._bracket(drawn, reference)
             return

@@ -175,7 +175,7 @@ def _transformed(drawn: Drawn, K: Array) -> tuple[Matrix, list[str]]:
     """The transformed kernel of the package, and how it differs from numpy's eigenvalues."""
     f, problem = drawn.formulation, drawn.problem()
     kind = getattr(f, "transform", "flip")
-    found = f.structure(problem).problem.K  # type: ignore[attr-defined]
+    found = f.program(problem).problem.K  # type: ignore[attr-defined]
     change = {"clip": lambda v: np.maximum(v, 0.0), "flip": np.abs,
               "shift": lambda v: v - min(v[0], 0.0), "square": np.square}[kind]  # fmt: skip
     centre = np.eye(len(K)) - (1.0 / len(K) if getattr(f, "centered", False) else 0.0)

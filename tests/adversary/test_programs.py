@@ -200,7 +200,7 @@ def test_the_tolerance_of_slopes_makes_no_multiplier_positive() -> None:
     """(-2, 1) leads downwards from 0 along a row and a bound whose multipliers can only be 0."""
     P = 1e12 * np.array([[0.5, 2.0], [2.0, -10.0]])
     qp = iopt.QuadraticProgram(P, G=[[256.0, 512.0]], h=[0.0], lb=[-1.0, 0.0])
-    assert qp.structure().value(np.array([-0.002, 0.001])) < -1e6
+    assert qp.program().value(np.array([-0.002, 0.001])) < -1e6
     assert iopt.verify(qp, {"x": [0.0, 0.0]}).claim is iopt.Claim.STATIONARY
 
 

@@ -179,7 +179,7 @@ def test_no_matrix_of_20_000_points_is_formed(
         tracemalloc.stop()
     assert peak < 1e-2 * LARGE**2 * 8
     assert str(LARGE).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) in str(program)
-    assert formulation.structure(problem) is program.structure
+    assert formulation.program(problem) is program.compiled
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def u(n: int = 2, **attributes: Any) -> cvxpy.Variable:
 
 
 def text(model: Model) -> str:
-    return model.program("P", structure=None).formula()
+    return model.program("P", compiled=None).formula()
 
 
 def test_only_the_border_imports_cvxpy() -> None:
@@ -51,7 +51,7 @@ def test_every_part_is_converted_once_and_is_translated_into_what_it_was() -> No
     translated = Translation()
     for part, origin in zip(parts, (goal, *rows.values()), strict=False):
         assert translated(part) is origin
-    program = model.program("P", structure=None)
+    program = model.program("P", compiled=None)
     assert program.in_cvxpy(as_declared=True)[1]["u"] is x
     assert Model(minimize=model.minimize).minimize is model.minimize
     assert converted(3.0) == 3.0
@@ -60,7 +60,7 @@ def test_every_part_is_converted_once_and_is_translated_into_what_it_was() -> No
 def test_values_are_those_of_the_variables_and_parameters_of_cvxpy() -> None:
     x, end = u(), cvxpy.Parameter(name="end", value=2.0)
     model = Model(minimize=cvxpy.max(x) + end, subject_to={"low": x >= end})
-    program = model.program("P", structure=None)
+    program = model.program("P", compiled=None)
     assert program.evaluate({"u": np.array([1.0, 5.0])}) == (7.0, 1.0)
     assert x.value.tolist() == [1.0, 5.0]
     end.value = 10.0
@@ -173,7 +173,7 @@ def test_both_kinds_of_atoms_are_in_one_model_but_in_no_expression() -> None:
     x, t = cvxpy.Variable(name="x"), algebra.Variable(name="t")
     form = canonical(Model(minimize=t, subject_to={"low": x >= 1, "t": t >= -2}))
     assert [(bound.variable, bound.end) for bound in form.bounds] == [("x", 1.0), ("t", -2.0)]
-    program = Model(minimize=cvxpy.square(x)).program("P", structure=None)
+    program = Model(minimize=cvxpy.square(x)).program("P", compiled=None)
     program.set_values({"x": np.array(3.0)})
     assert (program.objective + 1).value == 10.0
     assert isinstance(converted(cvxpy.Parameter(name="p")), Parameter)

@@ -23,8 +23,8 @@ from indefinite_opt.studies.baselines import Baseline
 class HalfDual(iopt.SVMDual):
     """The SVM dual with half of the bound."""
 
-    def structure(self, problem):
-        return iopt.SVMDual(C=self.C / 2).structure(problem)
+    def program(self, problem):
+        return iopt.SVMDual(C=self.C / 2).program(problem)
 
     def model(self, problem):
         return iopt.SVMDual(C=self.C / 2).model(problem)

@@ -1,7 +1,7 @@
 """What holds for every formulation and each of its parameters, which are found and not listed.
 
-Structures are what `tests/modeling/test_compiler.py` compares with changed models; here they are
-compared for all parameters, and where they rest on a theorem.
+Compiled programs are what `tests/modeling/test_compiler.py` compares with changed models; here they
+are compared for all parameters, and where they rest on a theorem.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.declared import Declared, check_rows, check_same, structure_objective
+from helpers.declared import Declared, check_rows, check_same, program_objective
 from helpers.problems import random_problem, suited
 from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.quadratic import PolyhedralQP
-from indefinite_opt.quadratic.structures.paired_box import PairedBox
-from indefinite_opt.quadratic.structures.structure import ExplicitProgram
+from indefinite_opt.quadratic.programs.paired_box import PairedBox
+from indefinite_opt.quadratic.programs.program import ExplicitProgram
 from indefinite_opt.solvers import as_solver
 
 Values = dict[str, np.ndarray]
@@ -66,7 +66,7 @@ def variants(cls: type[iopt.Formulation]) -> Iterator[iopt.Formulation]:
         for value in candidates(field, cls):
             try:
                 formulation = cls(**{field.name: value})
-                formulation.structure(suited(PROBLEM, formulation))
+                formulation.program(suited(PROBLEM, formulation))
             except (ParameterError, ProblemError):
                 continue
             yield formulation
@@ -75,9 +75,9 @@ def variants(cls: type[iopt.Formulation]) -> Iterator[iopt.Formulation]:
 FORMULATIONS = [formulation for cls in known().values() for formulation in variants(cls)]
 
 
-def random_values(structure: Any, generator: np.random.Generator) -> Values:
+def random_values(program: Any, generator: np.random.Generator) -> Values:
     """Declared variables of any numbers, feasible or not."""
-    return {name: generator.uniform(-0.1, 0.4, shape) for name, shape in structure.shapes.items()}
+    return {name: generator.uniform(-0.1, 0.4, shape) for name, shape in program.shapes.items()}
 
 
 def near(one: float, other: float, tol: float = 1e-10) -> bool:
@@ -86,23 +86,23 @@ def near(one: float, other: float, tol: float = 1e-10) -> bool:
 
 def check_theorem(formulation: iopt.Formulation) -> None:
     """The box, its line, and the minimum over the inner variable by Clarabel at fixed weights."""
-    program = formulation.declare(suited(PROBLEM, formulation))
-    structure, generator = program.structure, np.random.default_rng(2)
-    outer = Model(minimize=Constant(0.0), subject_to=program.subject_to)
-    check_rows(Declared(outer), structure, str(formulation))
-    assert program.inner is not None
-    values = structure.values(structure.random_start(generator))
+    convex = formulation.declare(suited(PROBLEM, formulation))
+    program, generator = convex.compiled, np.random.default_rng(2)
+    outer = Model(minimize=Constant(0.0), subject_to=convex.subject_to)
+    check_rows(Declared(outer), program, str(formulation))
+    assert convex.inner is not None
+    values = program.values(program.random_start(generator))
     translated = Translation()
-    weights = translated(program.variables[structure.variable])
-    fixed = cp.Constant(values[structure.variable])
-    goal = cp.Minimize(substituted(translated(program.objective), weights, fixed))
-    declared = cp.Problem(goal, [translated(one) for one in program.inner.subject_to.values()])
+    weights = translated(convex.variables[program.variable])
+    fixed = cp.Constant(values[program.variable])
+    goal = cp.Minimize(substituted(translated(convex.objective), weights, fixed))
+    declared = cp.Problem(goal, [translated(one) for one in convex.inner.subject_to.values()])
     declared.solve(solver="CLARABEL")
     assert declared.status == "optimal"
-    found = structure_objective(structure, values)
+    found = program_objective(program, values)
     assert near(declared.value, found, 1e-5)
-    proxy = structure.inner_minimiser(values)
-    assert near(program.evaluate({**values, "K": proxy})[0], found)
+    proxy = program.inner_minimiser(values)
+    assert near(convex.evaluate({**values, "K": proxy})[0], found)
 
 
 def substituted(expression: Any, variable: Any, constant: Any) -> Any:
@@ -115,16 +115,16 @@ def substituted(expression: Any, variable: Any, constant: Any) -> Any:
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-def test_structures_are_as_declared_and_travel(formulation: iopt.Formulation) -> None:
+def test_programs_are_as_declared_and_travel(formulation: iopt.Formulation) -> None:
     problem = suited(PROBLEM, formulation)
-    model, structure = formulation.model(problem), formulation.structure(problem)
+    model, program = formulation.model(problem), formulation.program(problem)
     if model.theorem is not None:
         check_theorem(formulation)
     else:
-        check_same(model, structure, str(formulation))
-    copied = pickle.loads(pickle.dumps(structure))
-    values = random_values(structure, np.random.default_rng(4))
-    assert structure_objective(copied, values) == structure_objective(structure, values)
+        check_same(model, program, str(formulation))
+    copied = pickle.loads(pickle.dumps(program))
+    values = random_values(program, np.random.default_rng(4))
+    assert program_objective(copied, values) == program_objective(program, values)
 
 
 def test_every_formulation_and_every_parameter_is_checked() -> None:
@@ -165,46 +165,46 @@ def test_rows_on_demand_have_the_same_optimum_or_are_refused(
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.Formulation) -> None:
-    program = formulation.declare(suited(PROBLEM, formulation))
-    structure = program.structure
-    if isinstance(structure, PairedBox):
-        x = structure.start()
-        names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
-    elif isinstance(structure, ExplicitProgram):
-        names = structure.multipliers(random_values(structure, np.random.default_rng(0)))
-    elif isinstance(structure, PolyhedralQP):
-        names = structure.named_multipliers({}, structure.start())
+    declared = formulation.declare(suited(PROBLEM, formulation))
+    program = declared.compiled
+    if isinstance(program, PairedBox):
+        x = program.start()
+        names = program.multipliers(program.first_order(x, program.value_gradient(x)[1]))
+    elif isinstance(program, ExplicitProgram):
+        names = program.multipliers(random_values(program, np.random.default_rng(0)))
+    elif isinstance(program, PolyhedralQP):
+        names = program.named_multipliers({}, program.start())
     else:
-        names = structure.read_multipliers(
-            np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)
+        names = program.read_multipliers(
+            np.zeros(program.row_lower.size), np.zeros(program.cost.size)
         )
-    assert set(names) == set(program.subject_to)
-    assert program.name == str(formulation)
+    assert set(names) == set(declared.subject_to)
+    assert declared.name == str(formulation)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-def test_every_structure_answers_the_same_questions(formulation: iopt.Formulation) -> None:
-    program = formulation.declare(suited(PROBLEM, formulation))
-    structure = program.structure
-    solver = as_solver(type(structure).usual_solver)
-    assert isinstance(structure, solver.accepts)
-    assert not solver.needs_convex or structure.is_convex
+def test_every_program_answers_the_same_questions(formulation: iopt.Formulation) -> None:
+    declared = formulation.declare(suited(PROBLEM, formulation))
+    program = declared.compiled
+    solver = as_solver(type(program).usual_solver)
+    assert isinstance(program, solver.accepts)
+    assert not solver.needs_convex or program.is_convex
     generator = np.random.default_rng(1)
-    given = {name: generator.standard_normal(shape) for name, shape in structure.shapes.items()}
+    given = {name: generator.standard_normal(shape) for name, shape in program.shapes.items()}
     # Near any point there is a feasible one.
-    point = structure.at(structure.from_values(given))
-    close, _ = structure.attained(point, structure.infeasibility(point.x))
-    assert structure.infeasibility(close.x) <= 1e-13
-    again, _ = structure.attained(close, structure.infeasibility(close.x))
+    point = program.at(program.from_values(given))
+    close, _ = program.attained(point, program.infeasibility(point.x))
+    assert program.infeasibility(close.x) <= 1e-13
+    again, _ = program.attained(close, program.infeasibility(close.x))
     assert again.value == pytest.approx(close.value, rel=1e-12)
-    form = structure.standard_form()
+    form = program.standard_form()
     if form is not None:  # it has the declared objective
-        values = structure.feasible_values(given)
-        x = structure.from_values(values)
+        values = program.feasible_values(given)
+        x = program.from_values(values)
         value = float(form.cost @ x) + form.constant
         if form.hessian is not None:
             value += 0.5 * float(x @ form.hessian @ x)
-        assert form.sense * value == pytest.approx(program.evaluate(values)[0], rel=1e-11)
+        assert form.sense * value == pytest.approx(declared.evaluate(values)[0], rel=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -219,13 +219,13 @@ def test_convexified_objective_equals_the_declared_one_on_the_lines(title: str) 
     assert problem.is_psd == (shift == 0.0)
     program = as_formulation(title).declare(problem)
     assert program.curvature == "convex"
-    H, q, constant = program.structure.convexified()
+    H, q, constant = program.compiled.convexified()
     assert np.linalg.eigvalsh(H).min() >= -1e-12
     generator = np.random.default_rng(2)
     for _ in range(2):
-        x = program.structure.random_start(generator)
-        value = program.structure.sense * (0.5 * x @ H @ x + q @ x + constant)
-        assert value == pytest.approx(program.evaluate(program.structure.values(x))[0], rel=1e-10)
+        x = program.compiled.random_start(generator)
+        value = program.compiled.sense * (0.5 * x @ H @ x + q @ x + constant)
+        assert value == pytest.approx(program.evaluate(program.compiled.values(x))[0], rel=1e-10)
     compiled = program.cvxpy()
     assert compiled.is_dcp()
     compiled.solve(solver="CLARABEL")

@@ -45,11 +45,11 @@ def weights(machine: Any) -> Array:
 def check(problem: iopt.KernelProblem, formulation: Any, coef: Array, scale: float) -> Any:
     """Objectives and coefficients agree, and the certificate proves the optimum."""
     result = iopt.solve(problem, formulation, tol=1e-9)
-    structure = formulation.structure(problem)
-    ((name, _),) = structure.shapes.items()
+    program = formulation.program(problem)
+    ((name, _),) = program.shapes.items()
     theirs = coef * scale * (problem.y if problem.classes.size else 1.0)
-    point = structure.at(structure.from_values({name: theirs}))
-    assert result.objective == pytest.approx(structure.declared(point.value), rel=1e-6)
+    point = program.at(program.from_values({name: theirs}))
+    assert result.objective == pytest.approx(program.declared(point.value), rel=1e-6)
     assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.GLOBAL
     slack = 1e-3 * scale * float(np.abs(coef).max())
     assert_allclose(result.classifier.coef, coef * scale, atol=slack)

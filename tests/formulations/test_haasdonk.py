@@ -12,7 +12,7 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
-from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
+from indefinite_opt.modeling.programs.pseudo_euclidean import LiftedPrimal
 from indefinite_opt.problem.embedding import Embedding
 from indefinite_opt.theory.lifting import haasdonk_proposition_2
 
@@ -57,7 +57,7 @@ def test_the_space_of_two_points_alone_is_euclidean() -> None:
     result = iopt.solve(TWO_POINTS, PseudoEuclideanPrimal(C=10.0))
     assert result.solver == "lift"
     with pytest.raises(ProblemError, match=r"an imaginary direction, got the signature \(1, 0\)"):
-        PseudoEuclideanPrimal().structure(TWO_POINTS).feasible_below(result.values, -1.0)
+        PseudoEuclideanPrimal().program(TWO_POINTS).feasible_below(result.values, -1.0)
 
 
 @pytest.mark.parametrize("primal", ["pseudo-euclidean", "hulls"])
@@ -72,15 +72,15 @@ def test_every_problem_with_an_imaginary_direction_is_unbounded(
     problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
     C, mu = float(generator.uniform(0.1, 10.0)), float(generator.uniform(0.25, 2.0))
     formulation = iopt.ConvexHullPrimal(mu=mu) if primal == "hulls" else PseudoEuclideanPrimal(C=C)
-    structure = formulation.structure(problem)
-    assert structure.embedding.signature[1] > 0
-    start = {name: generator.standard_normal(shape) for name, shape in structure.shapes.items()}
+    program = formulation.program(problem)
+    assert program.embedding.signature[1] > 0
+    start = {name: generator.standard_normal(shape) for name, shape in program.shapes.items()}
     objective, violation = formulation.declare(problem).evaluate(
-        structure.feasible_below(start, level)
+        program.feasible_below(start, level)
     )
     assert objective <= level + 1e-9 * max(abs(level), 1.0)
     assert violation <= 1e-9 * np.sqrt(abs(level) + 1.0)
-    arrays = structure.arrays()
+    arrays = program.arrays()
     assert ("mu" in arrays) == (primal == "hulls")
     if primal != "hulls":
         assert_allclose(arrays["Phi"] @ arrays["M"] @ arrays["Phi"].T, problem.centered, atol=1e-9)
@@ -164,7 +164,7 @@ def test_the_classifier_is_that_of_the_svm(kind: str, C: float) -> None:
     size = max(1.0, float(np.max(np.abs(expected))))
     assert_allclose(classifier.decision_function(rows), expected, atol=1e-6 * size)
     # And wᵀMΦ(x) + b itself at the training points.
-    primal = PseudoEuclideanPrimal(C=C).structure(problem)
+    primal = PseudoEuclideanPrimal(C=C).program(problem)
     assert_allclose(
         primal.decision_values(values), svm.decision_function(problem.K), atol=1e-9 * size
     )
@@ -178,7 +178,7 @@ def test_duplicates_leave_the_weights_open_but_not_the_certificate() -> None:
     problem = iopt.KernelProblem.from_data(np.tile(X, (3, 1)), y, "sigmoid")
     formulation = PseudoEuclideanPrimal(C=2.0)
     result = iopt.solve(problem, formulation)
-    assert formulation.structure(problem).embedding.M.size == 9
+    assert formulation.program(problem).embedding.M.size == 9
     assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.STATIONARY
     svm = iopt.solve(problem, iopt.SVMDual(C=2.0), solver="smo")
     ours, theirs = (one.classifier.decision_function(problem.K) for one in (result, svm))
@@ -214,7 +214,7 @@ def test_what_is_not_stationary_is_not_lifted() -> None:
 @given(seed=st.integers(0, 1000))
 def test_the_bound_of_a_convex_one_holds_for_any_multipliers(seed: int) -> None:
     problem = random_problem("gaussian", n=12, seed=7)
-    primal = PseudoEuclideanPrimal(C=2.0).structure(problem)
+    primal = PseudoEuclideanPrimal(C=2.0).program(problem)
     optimum = iopt.solve(problem, iopt.SVMDual(C=2.0), tol=1e-9).objective
     multipliers = {"margin": 3.0 * np.random.default_rng(seed).standard_normal(12)}
     assert primal.lower_bound({}, multipliers) <= optimum * (1 + 1e-9)
@@ -224,7 +224,7 @@ def test_wrong_points_lose_the_claim() -> None:
     problem = indefinite("sigmoid")
     formulation = PseudoEuclideanPrimal(C=1.0)
     result = iopt.solve(problem, formulation)
-    primal = formulation.structure(problem)
+    primal = formulation.program(problem)
 
     def claim(**changed: np.ndarray) -> iopt.Claim:
         return iopt.verify(problem, formulation, {**result.values, **changed}).claim
@@ -249,7 +249,7 @@ def test_the_certificate_tells_the_sign_of_the_norm() -> None:
     said = {}
     for C in (1e-3, 1e3):
         result = iopt.solve(problem, PseudoEuclideanPrimal(C=C))
-        primal = PseudoEuclideanPrimal(C=C).structure(problem)
+        primal = PseudoEuclideanPrimal(C=C).program(problem)
         assert primal.embedding.signature == (1, 1)
         said[C] = str(result.certificate)
         margins = problem.y * result.classifier.decision_function(problem.K)

@@ -20,7 +20,7 @@ from helpers.problems import labels, random_problem, symmetric
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.structures.krein import stabilise
+from indefinite_opt.modeling.programs.krein import stabilise
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.theory.krein import krein_certificate
 
@@ -139,7 +139,7 @@ def test_stabilised_kernels_are_kept_with_their_problem_and_go_with_it() -> None
     formulation = ESVM(C=1.0, energy=0.7)
     kept = formulation.stabilised(problem)
     assert ESVM(C=9.0, energy=0.7).stabilised(problem) is kept
-    assert formulation.structure(problem).problem is kept.problem
+    assert formulation.program(problem).problem is kept.problem
     assert ESVM().stabilised(problem).vectors is problem.spectrum.vectors
     assert problem.squared() is problem.squared()
     gone = weakref.ref(problem)
@@ -247,7 +247,7 @@ def test_wrong_weights_are_noticed(solved: tuple[iopt.KernelProblem, ESVM, Array
     i, j = next((i, j) for i in free for j in free if problem.y[i] != problem.y[j])
     pair[[i, j]] = 1e-3
     feasible = [0.999 * alpha, alpha + pair, 0.0 * alpha,
-                formulation.structure(problem).project(alpha[::-1])]  # fmt: skip
+                formulation.program(problem).project(alpha[::-1])]  # fmt: skip
     infeasible = [alpha + 2.0 * (alpha == 0.0), alpha + 1e-3 * (alpha == 0.0)]
     for wrong in feasible + infeasible:
         certificate = krein_certificate(problem, formulation, {"alpha": wrong})
@@ -429,13 +429,13 @@ def test_ksvm_agrees_with_cvxpy(kernel: str, C: float) -> None:
 @pytest.mark.parametrize("C", [0.1, 1e4])
 def test_the_bound_holds_at_any_point(C: float) -> None:
     problem = iopt.KernelProblem(symmetric(20, 3), labels(20, 3))
-    structure = KSVM(C=C).structure(problem)
-    expected = least_squares(problem, C) - structure.constant
+    program = KSVM(C=C).program(problem)
+    expected = least_squares(problem, C) - program.constant
     generator = np.random.default_rng(0)
     for _ in range(20):
-        x = structure.random_start(generator) * generator.choice([1e-3, 0.1, 1.0])
-        value, gradient = structure.value_gradient(x)
-        assert structure.dual_bound(x, gradient) <= expected + 1e-6
+        x = program.random_start(generator) * generator.choice([1e-3, 0.1, 1.0])
+        value, gradient = program.value_gradient(x)
+        assert program.dual_bound(x, gradient) <= expected + 1e-6
         residual = problem.Q @ x - 1.0
         assert value + 20.0 == pytest.approx(float(residual @ residual), rel=1e-10, abs=1e-8)
         assert_allclose(gradient, 2.0 * problem.Q @ residual, rtol=1e-9, atol=1e-9)

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 import indefinite_opt as iopt
 from helpers.problems import noisy_problem
 from indefinite_opt.formulations.kernel_logistic import KernelLogistic
-from indefinite_opt.modeling.structures.logistic import LogisticProgram, best_offset
+from indefinite_opt.modeling.programs.logistic import LogisticProgram, best_offset
 
 Array = NDArray[np.float64]
 

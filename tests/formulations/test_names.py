@@ -56,11 +56,11 @@ def test_the_spelling_of_constraints_decides_nothing(title: str) -> None:
     model = formulation.model(problem)
     model = replace(model, offset=None if isinstance(model.offset, str) else model.offset)
     plain = Written("plain", model, formulation.task)
-    first, program = iopt.solve(problem, plain), type(plain.structure(problem))
+    first, program = iopt.solve(problem, plain), type(plain.program(problem))
     for text, rows, names in spellings(model):
         written = Written(text, replace(model, subject_to=rows), formulation.task)
         other = iopt.solve(problem, written)
-        assert type(written.structure(problem)) is program, text
+        assert type(written.program(problem)) is program, text
         assert other.solver == first.solver, text
         assert other.certificate.claim is first.certificate.claim, text
         assert other.objective == pytest.approx(first.objective, rel=1e-12), text

@@ -154,8 +154,8 @@ def test_nu_of_one_is_certified_on_any_number_of_points(n: int) -> None:
 def test_the_declared_price_is_the_least_number_that_is_not_below_the_exact_one() -> None:
     for n in range(2, 60):
         for nu in (1.0, 0.3, 1.0 / 3.0):
-            structure = iopt.OneClassLP(nu=nu).structure(iopt.KernelProblem(np.eye(n)))
-            price, exact = structure.price, 1 / (Fraction(nu) * n)
+            program = iopt.OneClassLP(nu=nu).program(iopt.KernelProblem(np.eye(n)))
+            price, exact = program.price, 1 / (Fraction(nu) * n)
             assert Fraction(float(np.nextafter(price, 0.0))) < exact <= Fraction(price)
 
 

@@ -121,19 +121,19 @@ def test_an_indefinite_kernel_leaves_a_stationary_point(kernel: str) -> None:
     assert certificate.bound == -np.inf
     assert certificate.gap_kind == "KKT residual"
     assert "no point is a global optimum" in " ".join(certificate.reasons)
-    program = formulation.declare(problem)
-    assert program.curvature == "nonconvex"
-    assert program.evaluate(result.values)[1] <= 1e-9
+    declared = formulation.declare(problem)
+    assert declared.curvature == "nonconvex"
+    assert declared.evaluate(result.values)[1] <= 1e-9
     # Along the most negative eigenvector of Q the printed objective falls without end.
     direction = problem.y * problem.spectrum.vectors[:, 0]
-    structure = formulation.structure(problem)
+    program = formulation.program(problem)
     values = []
     for size in (1e3, 1e6):
         alpha = size * direction
         xi = np.maximum(1.0 - problem.Q @ alpha, 0.0)
         point = {"alpha": alpha, "b": np.array(0.0), "xi": xi}
-        assert structure.infeasibility(point) <= 1e-9
-        values.append(program.evaluate(point)[0])
+        assert program.infeasibility(point) <= 1e-9
+        values.append(declared.evaluate(point)[0])
     assert values[1] < values[0] < certificate.objective
 
 
@@ -141,14 +141,14 @@ def test_an_indefinite_kernel_leaves_a_stationary_point(kernel: str) -> None:
 def test_the_bound_holds_for_any_multipliers(kernel: str, identity: bool) -> None:
     problem, generator = random_problem(kernel, 40, 1), np.random.default_rng(4)
     formulation = SeparabilitySVM(C=2.0, identity=identity)
-    structure = formulation.structure(problem)
-    assert structure.is_convex
+    program = formulation.program(problem)
+    assert program.is_convex
     optimum = iopt.solve(problem, formulation, tol=1e-10)
     for size in (0.0, 1e-3, 1.0, 1e3, 1e150, 1e300):
         lam = size * generator.standard_normal(40)
-        bound = structure.lower_bound(optimum.values, {"margin": lam, "slack": 2.0 - lam})
+        bound = program.lower_bound(optimum.values, {"margin": lam, "slack": 2.0 - lam})
         assert 0.0 <= bound <= optimum.objective
-    best = structure.lower_bound(optimum.values, optimum.multipliers)
+    best = program.lower_bound(optimum.values, optimum.multipliers)
     assert best == pytest.approx(optimum.objective, rel=1e-9)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Solver, Task
-from indefinite_opt.quadratic.structures.qp import QP
 from indefinite_opt.workflow import solving
 
 
@@ -24,7 +24,7 @@ class Answer(Solver[QP]):
         self.x, self.status = np.array(x), status
 
     def solve(self, task: Task[Any]) -> Solution:
-        return Solution({task.structure.variable: self.x}, self.status)
+        return Solution({task.program.variable: self.x}, self.status)
 
 
 def everywhere(
@@ -34,7 +34,7 @@ def everywhere(
 
     class Constant(Answer):
         def solve(self, task: Task[Any]) -> Solution:
-            structure = task.structure
-            return Solution({structure.variable: np.full(structure.n, value)}, status)
+            program = task.program
+            return Solution({program.variable: np.full(program.n, value)}, status)
 
     monkeypatch.setattr(solving, "as_solver", lambda name: Constant())

@@ -1,4 +1,4 @@
-"""A declared model as cvxpy reads it, and whether a compiled structure says the same.
+"""A declared model as cvxpy reads it, and whether a compiled program says the same.
 
 Nothing here reads the canonical form: the model is translated into cvxpy, its objective is
 evaluated there, and so are its constraints, at the origin and at the unit vectors, which gives
@@ -19,9 +19,9 @@ from scipy.optimize import linprog
 from indefinite_opt.algebra import Model, Translation
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures.margin_program import MarginProgram
+from indefinite_opt.modeling.programs.margin_program import MarginProgram
 from indefinite_opt.quadratic import PolyhedralQP
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any]
@@ -236,40 +236,40 @@ def minimum(g: Array, rows: tuple[Array, ...], size: float) -> Array | None:
     return x
 
 
-# ------------------------------------------------------------------------ what a structure says
+# ------------------------------------------------------------------------ what a program says
 
 
-def structure_violation(structure: Any, values: Values) -> float:
-    """The largest violation of a row or a bound, from the arrays of a structure."""
-    if isinstance(structure, LinearProgram):
-        x = structure.write(values)
-        back = structure.read(x)
+def program_violation(program: Any, values: Values) -> float:
+    """The largest violation of a row or a bound, from the arrays of a program."""
+    if isinstance(program, LinearProgram):
+        x = program.write(values)
+        back = program.read(x)
         assert all(np.allclose(back[name], value) for name, value in values.items())
-        image = structure.dense @ x
+        image = program.dense @ x
         pairs = [
-            (structure.row_lower, image), (image, structure.row_upper),
-            (structure.lower, x), (x, structure.upper),
+            (program.row_lower, image), (image, program.row_upper),
+            (program.lower, x), (x, program.upper),
         ]  # fmt: skip
         return max(float(np.max(low - high, initial=0.0)) for low, high in pairs)
-    if isinstance(structure, PairedQP | PolyhedralQP):
-        return _violation(arrays(structure), structure.from_values(dict(values)))
-    if isinstance(structure, MarginProgram):
-        excess, xi = structure.excess(dict(values)), values["xi"]
+    if isinstance(program, PairedQP | PolyhedralQP):
+        return _violation(arrays(program), program.from_values(dict(values)))
+    if isinstance(program, MarginProgram):
+        excess, xi = program.excess(dict(values)), values["xi"]
         return float(np.max([-(excess + xi), -xi], initial=0.0))
-    return float(structure.infeasibility(dict(values)))
+    return float(program.infeasibility(dict(values)))
 
 
-def arrays(structure: Any) -> tuple[Array, ...]:
+def arrays(program: Any) -> tuple[Array, ...]:
     """G, h, A, b, lower, upper."""
-    if isinstance(structure, PolyhedralQP):
+    if isinstance(program, PolyhedralQP):
         return (
-            structure.G, structure.h, structure.A, structure.b, structure.lower, structure.upper
+            program.G, program.h, program.A, program.b, program.lower, program.upper
         )  # fmt: skip
-    n = structure.n
+    n = program.n
     none = np.zeros((0, n)), np.zeros(0)
     return (
-        *none, structure.A, structure.b, np.full(n, structure.lower),
-        np.broadcast_to(np.asarray(structure.upper, dtype=float), (n,)),
+        *none, program.A, program.b, np.full(n, program.lower),
+        np.broadcast_to(np.asarray(program.upper, dtype=float), (n,)),
     )  # fmt: skip
 
 
@@ -279,21 +279,21 @@ def _violation(rows: tuple[Array, ...], x: Array) -> float:
     return max(float(np.max(part, initial=0.0)) for part in parts)
 
 
-def structure_objective(structure: Any, values: Values) -> float:
+def program_objective(program: Any, values: Values) -> float:
     """The objective in its declared sense."""
-    point = structure.at(structure.from_values(dict(values)))
-    return float(structure.declared(point.value))
+    point = program.at(program.from_values(dict(values)))
+    return float(program.declared(point.value))
 
 
-def has_no_point(structure: Any) -> bool:
-    """Whether the arrays of a structure have no feasible point, or it says so itself."""
-    if isinstance(structure, LinearProgram):
-        A, low, high = structure.dense, structure.row_lower, structure.row_upper
+def has_no_point(program: Any) -> bool:
+    """Whether the arrays of a program have no feasible point, or it says so itself."""
+    if isinstance(program, LinearProgram):
+        A, low, high = program.dense, program.row_lower, program.row_upper
         rows = np.vstack([A, -A])
         ends = np.concatenate([high, -low])
-        box = np.column_stack([structure.lower, structure.upper])
+        box = np.column_stack([program.lower, program.upper])
     else:
-        G, h, E, b, lower, upper = arrays(structure)
+        G, h, E, b, lower, upper = arrays(program)
         rows, ends = np.vstack([G, E, -E]), np.concatenate([h, b, -b])
         box = np.column_stack([lower, upper])
     if np.any(box[:, 0] > box[:, 1]):
@@ -306,63 +306,63 @@ def has_no_point(structure: Any) -> bool:
 # --------------------------------------------------------------------------- the comparison
 
 
-def check_as_declared(model: Model, structure: ConvexProgram, name: str, seed: int = 0) -> None:
+def check_as_declared(model: Model, program: ConvexProgram, name: str, seed: int = 0) -> None:
     """Assert that what cvxpy states has the values and violations of this package's own atoms."""
-    program, generator = model.program(name, structure), np.random.default_rng(seed)
-    assert set(structure.multiplier_shapes) == set(model.subject_to)
+    declared, generator = model.program(name, program), np.random.default_rng(seed)
+    assert set(program.multiplier_shapes) == set(model.subject_to)
     for size in (0.1, 1.0, 3.0):
-        values = {n: size * generator.standard_normal(s) for n, s in structure.shapes.items()}
-        objective, violation = program.evaluate(values)
-        _near(structure.declared(structure.value(values)), objective, 1e-9, f"{name}: objective")
-        assert (structure.infeasibility(values) > 1e-9) == (violation > 1e-9), name
+        values = {n: size * generator.standard_normal(s) for n, s in program.shapes.items()}
+        objective, violation = declared.evaluate(values)
+        _near(program.declared(program.value(values)), objective, 1e-9, f"{name}: objective")
+        assert (program.infeasibility(values) > 1e-9) == (violation > 1e-9), name
 
 
-def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
-    """Assert that a structure, and the cvxpy problem of it, have the declared objective and set."""
-    if isinstance(structure, ConvexProgram):
-        check_as_declared(model, structure, name, seed)
+def check_same(model: Model, program: Any, name: str, seed: int = 0) -> None:
+    """Assert that a program, and the cvxpy problem of it, have the declared objective and set."""
+    if isinstance(program, ConvexProgram):
+        check_as_declared(model, program, name, seed)
         return
     declared = Declared(model)
     generator = np.random.default_rng(seed)
-    assert {n: v.shape for n, v in declared.variables.items()} == dict(structure.shapes)
-    assert set(structure.multiplier_shapes) == set(model.subject_to)
+    assert {n: v.shape for n, v in declared.variables.items()} == dict(program.shapes)
+    assert set(program.multiplier_shapes) == set(model.subject_to)
     points = declared.inside(generator)
     if not points:
-        assert has_no_point(structure), f"{name}: the declared set is empty"
+        assert has_no_point(program), f"{name}: the declared set is empty"
         return
     shares = generator.dirichlet(np.ones(len(points)), 2)
     points += list(shares @ np.array(points))
-    problem = model.program(name, structure).cvxpy()
+    problem = model.program(name, program).cvxpy()
     compiled = {v.name(): v for v in problem.variables()}
     for x in points:
         values = declared.values(x)
-        _near(structure_violation(structure, values), 0.0, TOL, f"{name}: violation inside")
+        _near(program_violation(program, values), 0.0, TOL, f"{name}: violation inside")
         expected = declared.objective(values)
-        found = structure_objective(structure, values)
+        found = program_objective(program, values)
         _near(found, expected, 1e-9, f"{name}: objective")
         _set(compiled, values)
         _near(problem.objective.value, expected, 1e-9, f"{name}: objective of cvxpy")
     assert _violation_in(problem) <= TOL, f"{name}: cvxpy refuses a feasible point"
-    explicit = isinstance(structure, PairedQP | PolyhedralQP) and not getattr(
-        structure, "is_split", False
+    explicit = isinstance(program, PairedQP | PolyhedralQP) and not getattr(
+        program, "is_split", False
     )
     if explicit:
-        check_rows(declared, structure, name)
-    if isinstance(structure, PolyhedralQP):
-        check_epigraphs(structure, declared.values(points[0]))
+        check_rows(declared, program, name)
+    if isinstance(program, PolyhedralQP):
+        check_epigraphs(program, declared.values(points[0]))
     most = 1 if explicit else 100
     for x in declared.outside(points, generator, most):
         values = declared.values(x)
-        if structure_violation(structure, values) < 0.01 * STEP:
+        if program_violation(program, values) < 0.01 * STEP:
             raise AssertionError(f"{name}: {values} is infeasible as declared only")
         _set(compiled, values)
         assert _violation_in(problem) > 0.01 * STEP, f"{name}: cvxpy takes an infeasible point"
 
 
-def check_rows(declared: Declared, structure: PairedQP | PolyhedralQP, name: str) -> None:
-    """Every row of the structure is a declared one, and the reverse, but for positive factors."""
-    G, h, A, b, lower, upper = arrays(structure)
-    order = np.concatenate([np.arange(declared.n)[part] for part in _places(declared, structure)])
+def check_rows(declared: Declared, program: PairedQP | PolyhedralQP, name: str) -> None:
+    """Every row of the program is a declared one, and the reverse, but for positive factors."""
+    G, h, A, b, lower, upper = arrays(program)
+    order = np.concatenate([np.arange(declared.n)[part] for part in _places(declared, program)])
     width = order.size
     unit, below, above = np.eye(width), np.isfinite(upper[:width]), np.isfinite(lower[:width])
     assert not A[:, width:].any()
@@ -395,23 +395,23 @@ def _units(rows: Array, ends: Array, is_equation: bool) -> Array:
     return whole
 
 
-def check_epigraphs(structure: PolyhedralQP, values: Values) -> None:
+def check_epigraphs(program: PolyhedralQP, values: Values) -> None:
     """No t of an epigraph can be smaller than its function."""
-    x = structure.from_values(dict(values))
-    for term in structure.epigraphs:
+    x = program.from_values(dict(values))
+    for term in program.epigraphs:
         for k in range(term.place.start, term.place.stop):
             lowered = x.copy()
             lowered[k] -= STEP
-            assert _violation(arrays(structure), lowered) > 0.5 * STEP
+            assert _violation(arrays(program), lowered) > 0.5 * STEP
 
 
-def _places(declared: Declared, structure: Any) -> list[slice]:
-    """Where the variables of the structure are among those of the declaration, in its order."""
+def _places(declared: Declared, program: Any) -> list[slice]:
+    """Where the variables of the program are among those of the declaration, in its order."""
     starts, start = {}, 0
     for name, v in declared.variables.items():
         starts[name] = slice(start, start + v.size)
         start += v.size
-    return [starts[name] for name in structure.shapes]
+    return [starts[name] for name in program.shapes]
 
 
 def _set(variables: Mapping[str, Any], values: Values) -> None:

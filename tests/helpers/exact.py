@@ -571,16 +571,14 @@ def global_minimum(H: Array, q: Array, upper: float | Array, A: Array, b: Array)
 class Exactly:
     """F, ∇F, Gx - h and Ax - b of a quadratic program of the package at a point, in fractions."""
 
-    def __init__(self, structure: Any, x: Array) -> None:
-        self.P, self.G, self.A = (
-            as_matrix(part) for part in (structure.P, structure.G, structure.A)
-        )
-        self.x, self.q = as_vector(x), as_vector(structure.q)
-        self.curved = product(as_matrix(structure.P), self.x)
+    def __init__(self, program: Any, x: Array) -> None:
+        self.P, self.G, self.A = (as_matrix(part) for part in (program.P, program.G, program.A))
+        self.x, self.q = as_vector(x), as_vector(program.q)
+        self.curved = product(as_matrix(program.P), self.x)
         self.gradient = [a + b for a, b in zip(self.curved, self.q, strict=True)]
         self.value = dot(self.x, self.curved) / 2 + dot(self.x, self.q)
-        self.over = self._over(self.G, structure.h)
-        self.missed = self._over(self.A, structure.b)
+        self.over = self._over(self.G, program.h)
+        self.missed = self._over(self.A, program.b)
 
     def _over(self, rows: Any, right: Array) -> Vector:
         ends = as_vector(right)

@@ -13,9 +13,9 @@ from helpers import shaking
 from helpers.exact import Program, mirrored
 from indefinite_opt.foundation import Values
 from indefinite_opt.quadratic import Point, PolyhedralQP
+from indefinite_opt.quadratic.data.naming import UNNAMED, Names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.units import Units
-from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.multipliers import of_rows
 
@@ -210,10 +210,10 @@ def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
     )  # fmt: skip
 
 
-def best_bound(structure: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
+def best_bound(program: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
     """The best of all bounds that a point proves with multipliers, the dear ones included."""
-    z, y = of_rows(structure, multipliers)
-    return max(bound.value for bound in structure._bounds_from(point, z, y))
+    z, y = of_rows(program, multipliers)
+    return max(bound.value for bound in program._bounds_from(point, z, y))
 
 
 def lowest(qp: Rows) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 import indefinite_opt as iopt
 from helpers import exact
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -193,10 +193,10 @@ def smo(
 
 
 def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> PairedQP:
-    """The structure that a solver reads."""
-    structure = as_formulation(formulation).structure(problem)
-    assert isinstance(structure, PairedQP)
-    return structure
+    """The program that a solver reads."""
+    program = as_formulation(formulation).program(problem)
+    assert isinstance(program, PairedQP)
+    return program
 
 
 def weights(result: iopt.workflow.Result) -> Array:
@@ -205,11 +205,9 @@ def weights(result: iopt.workflow.Result) -> Array:
     return x
 
 
-def check_feasible(
-    structure: PairedQP, x: Array, atol: float = 1e-10, at_least: float = 1.0
-) -> None:
+def check_feasible(program: PairedQP, x: Array, atol: float = 1e-10, at_least: float = 1.0) -> None:
     """Bounds exactly, and lines up to atol times the larger of the weight and at_least."""
     assert x.min() >= 0.0
-    assert x.max() <= structure.upper
+    assert x.max() <= program.upper
     atol *= max(at_least, float(x.sum()))
-    np.testing.assert_allclose(structure.A @ x, structure.b, rtol=0, atol=atol)
+    np.testing.assert_allclose(program.A @ x, program.b, rtol=0, atol=atol)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
-from indefinite_opt.quadratic.structures.paired_box import FirstOrder, project_line
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
+from indefinite_opt.quadratic.programs.paired_box import FirstOrder, project_line
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
 
 Array = NDArray[np.float64]
 

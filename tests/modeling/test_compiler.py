@@ -1,7 +1,7 @@
 """What is compiled from a model is the declared program: nothing is lost, nothing is added.
 
 Models of all formulations, and of some that users may write, are changed in one part. A changed
-model is refused by an error that quotes the atom, or its structure has the objective and the
+model is refused by an error that quotes the atom, or its program has the objective and the
 feasible set that cvxpy reads in the declaration (`helpers.declared`).
 """
 
@@ -21,7 +21,7 @@ import pytest
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from helpers.changed_models import changes
-from helpers.declared import Declared, check_rows, check_same, structure_objective
+from helpers.declared import Declared, check_rows, check_same, program_objective
 from helpers.own_formulations import OWN, RidgeDual, Written
 from helpers.problems import random_problem, suited
 from indefinite_opt import algebra
@@ -33,7 +33,7 @@ from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.modeling.compiler.comparison import MAX_POINTS
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import PolyhedralQP
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, svm_dual
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, svm_dual
 
 N = 5
 GENERATOR = np.random.default_rng(5)
@@ -42,7 +42,7 @@ PROBLEM = iopt.KernelProblem(NOISE + NOISE.T, [1, -1, 1, -1, 1])
 SENSITIVITY = GENERATOR.standard_normal((N, N))
 
 WRITTEN = [cls for name, cls in known().items() if not name.startswith("Luss")]
-"""The formulations whose structure does not rest on a theorem."""
+"""The formulations whose program does not rest on a theorem."""
 
 FORMULATIONS = [
     *(cls() for cls in WRITTEN if cls is not iopt.NuSVM),
@@ -76,11 +76,11 @@ def check_changes(
             compiled(model, problem)
             with monkeypatch.context() as patch:
                 patch.setattr(compiler, "compare", lambda *_: None)
-                structure = compiled(model, problem)
+                program = compiled(model, problem)
         except NotCanonical as error:
             assert any(text in error.got for text in quotes([model]))  # noqa: PT017
             continue
-        check_same(model, structure, text)
+        check_same(model, program, text)
         found += 1
     return found
 
@@ -104,21 +104,21 @@ def test_changed_models_are_compiled_as_declared_or_refused(
     assert check_changes(formulation, monkeypatch, count) >= max(1, 0.05 * count)
 
 
-def with_others(structure: Any, **attributes: Any) -> Any:
-    """A copy of a structure with other attributes."""
-    if attributes.keys() <= getattr(structure, "__dataclass_fields__", {}).keys():
-        return dataclasses.replace(structure, **attributes)
-    other = copy.copy(structure)
+def with_others(program: Any, **attributes: Any) -> Any:
+    """A copy of a program with other attributes."""
+    if attributes.keys() <= getattr(program, "__dataclass_fields__", {}).keys():
+        return dataclasses.replace(program, **attributes)
+    other = copy.copy(program)
     vars(other).update(attributes)
     return other
 
 
 def changed(**factors: float) -> Callable[[Any], Any]:
-    """Changes a structure by multiplying its attributes."""
+    """Changes a program by multiplying its attributes."""
 
-    def change(structure: Any) -> Any:
-        products = {name: factor * getattr(structure, name) for name, factor in factors.items()}
-        return with_others(structure, **products)
+    def change(program: Any) -> Any:
+        products = {name: factor * getattr(program, name) for name, factor in factors.items()}
+        return with_others(program, **products)
 
     return change
 
@@ -126,22 +126,22 @@ def changed(**factors: float) -> Callable[[Any], Any]:
 def block(part: str, name: str, factor: float, **ends: float) -> Callable[[Any], Any]:
     """Changes the entries of a block of a linear program."""
 
-    def change(structure: LinearProgram) -> LinearProgram:
-        one = getattr(structure, part)[name]
+    def change(program: LinearProgram) -> LinearProgram:
+        one = getattr(program, part)[name]
         products: dict[str, Any] = {end: by * getattr(one, end) for end, by in ends.items()}
         if factor != 1.0:
             products["entries"] = {key: factor * entry for key, entry in one.entries.items()}
-        blocks = {**getattr(structure, part), name: dataclasses.replace(one, **products)}
-        return with_others(structure, **{part: blocks})
+        blocks = {**getattr(program, part), name: dataclasses.replace(one, **products)}
+        return with_others(program, **{part: blocks})
 
     return change
 
 
-def transposed(structure: LinearProgram) -> LinearProgram:
+def transposed(program: LinearProgram) -> LinearProgram:
     """The rows of Δ instead of its columns."""
-    one = structure.constraints["sensitivity"]
+    one = program.constraints["sensitivity"]
     one = dataclasses.replace(one, entries={**one.entries, "alpha": one.entries["alpha"].T})
-    return with_others(structure, constraints={**structure.constraints, "sensitivity": one})
+    return with_others(program, constraints={**program.constraints, "sensitivity": one})
 
 
 WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
@@ -171,11 +171,11 @@ WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
     "another row of nu-SVM": (iopt.NuSVM(nu=0.4), lambda s: with_others(s, G=1.1 * s.G)),
     "no constant in a squared hinge": (OWN[1](), lambda s: with_others(s, h=0.9 * s.h)),
 }  # fmt: skip
-"""Structures that say something else than the model that they were compiled from."""
+"""Programs that say something else than the model that they were compiled from."""
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_structure_that_says_something_else_is_found(
+def test_a_program_that_says_something_else_is_found(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the compiler's own comparison, and without it by that of these tests."""
@@ -278,18 +278,18 @@ def test_a_theorem_about_another_program_is_refused(formulation: iopt.Formulatio
     generator, accepted = np.random.default_rng(0), 0
     for text, model in changes(formulation.model(PROBLEM)):
         try:
-            structure: Any = compiled(model, PROBLEM)
+            program: Any = compiled(model, PROBLEM)
         except iopt.errors.ProblemError as error:
             assert error.argument == "model"  # noqa: PT017
             continue
         accepted += 1
         outer = dataclasses.replace(model, maximize=None, minimize=Constant(0.0))
-        check_rows(Declared(outer), structure, text)
-        program = model.program(text, structure)
+        check_rows(Declared(outer), program, text)
+        declared = model.program(text, program)
         for _ in range(3):
-            values = structure.values(structure.random_start(generator))
-            found = structure_objective(structure, values)
-            assert program.evaluate(values)[0] == pytest.approx(found, rel=1e-8), text
+            values = program.values(program.random_start(generator))
+            found = program_objective(program, values)
+            assert declared.evaluate(values)[0] == pytest.approx(found, rel=1e-8), text
     assert 1 <= accepted <= 25
 
 
@@ -311,12 +311,12 @@ def test_one_entry_that_moves_a_form_of_many_points_counts(moved: str) -> None:
     model = Model(
         minimize=0.5 * form - cp.sum(alpha), subject_to={"lower": alpha >= 0, "upper": alpha <= 1}
     )
-    structure: Any = compiled(model, problem)
+    program: Any = compiled(model, problem)
     signed = problem.y[:, None] * problem.K * problem.y
     for seed in range(3):
         x = np.random.default_rng(seed).uniform(0.0, 1.0, problem.n)
         expected = 0.5 * float((x + a) @ signed @ x) - float(x.sum())
-        found = structure.declared(structure.at(structure.from_values({"alpha": x})).value)
+        found = program.declared(program.at(program.from_values({"alpha": x})).value)
         assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
 
 
@@ -328,8 +328,8 @@ def test_epigraphs_of_many_points_are_above_what_is_declared(kind: str) -> None:
     c = np.random.default_rng(1).uniform(1.0, 2.0, problem.n)
     short = K @ u - c
     loss = cp.norm1(short) if kind == "abs" else cp.sum(cp.pos(short))
-    structure: Any = compiled(Model(minimize=0.5 * cp.sum_squares(u) + loss), problem)
-    assert isinstance(structure, PolyhedralQP)
+    program: Any = compiled(Model(minimize=0.5 * cp.sum_squares(u) + loss), problem)
+    assert isinstance(program, PolyhedralQP)
     x = 0.1 * np.random.default_rng(2).standard_normal(problem.n)
     away = problem.K @ x - c
     least = np.abs(away) if kind == "abs" else np.maximum(away, 0.0)
@@ -338,9 +338,9 @@ def test_epigraphs_of_many_points_are_above_what_is_declared(kind: str) -> None:
 
     def violated(t: np.ndarray) -> np.ndarray:
         """By how much each t is below what its rows or its bound ask for."""
-        missed = np.maximum(structure.G @ np.append(x, t) - structure.h, 0.0)
+        missed = np.maximum(program.G @ np.append(x, t) - program.h, 0.0)
         rows = missed.reshape(-1, problem.n).max(axis=0)
-        return np.maximum(rows, structure.lower[problem.n :] - t)
+        return np.maximum(rows, program.lower[problem.n :] - t)
 
     np.testing.assert_allclose(violated(least), 0.0, atol=1e-12)
     np.testing.assert_allclose(violated(least - 1e-3), 1e-3, atol=1e-12)
@@ -441,7 +441,7 @@ def test_a_cone_with_two_names_is_refused() -> None:
     cone = cvxpy.SOC(np.ones(2), x, axis=1)
     model = Model(minimize=x[0, 0], subject_to={"cone": cone, "again": cone})
     with pytest.raises(IndefiniteOptError, match="again: expected a cone under one name"):
-        model.program("Cone", structure=None).in_cvxpy(as_declared=True)
+        model.program("Cone", compiled=None).in_cvxpy(as_declared=True)
 
 
 SMALL = iopt.KernelProblem(PROBLEM.K[:4, :4], [1, -1, 1, -1])
@@ -487,10 +487,10 @@ BOUNDED = [f for f in FORMULATIONS if type(f).__name__ in (
 def check_bracket(text: str, model: Model) -> bool:
     """Whether the model is a quadratic program with an optimum; then brackets contain it."""
     try:
-        structure = compiled(model, SMALL)
+        program = compiled(model, SMALL)
     except NotCanonical:
         return False
-    if getattr(structure, "epigraphs", ()) or not hasattr(structure, "H"):
+    if getattr(program, "epigraphs", ()) or not hasattr(program, "H"):
         return False
     declared = Declared(model)
     if declared.n != SMALL.n or not declared.inside(np.random.default_rng(0)):

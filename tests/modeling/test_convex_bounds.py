@@ -14,11 +14,11 @@ from sklearn import datasets
 import indefinite_opt as iopt
 from helpers.exact import Matrix, as_matrix, as_vector, dot, is_psd, mirrored, product
 from helpers.kernel_programs import beside, exact_program
-from indefinite_opt.quadratic.structures.paired_bounds import (
+from indefinite_opt.quadratic.programs.paired_bounds import (
     attained_by_features,
     bound_by_features,
 )
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -71,7 +71,7 @@ def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
         n = int(g.integers(2, 5))
         problem = iopt.KernelProblem(definite(g, n, kind), labels(g, n))
         for formulation in formulations(g, n):
-            qp = formulation.structure(problem)
+            qp = formulation.program(problem)
             if not qp.is_convex:
                 continue
             least, exact = exact_program(problem, formulation).minimum()
@@ -96,7 +96,7 @@ def test_bounds_of_inner_products_hold_for_exact_ones() -> None:
         others: list[iopt.Formulation] = [iopt.SVMDual(C=INF)] if seed % 4 == 0 else []
         for formulation in formulations(g, n)[:-1] + others:
             try:
-                qp = formulation.structure(problem)
+                qp = formulation.program(problem)
             except iopt.errors.UnboundedProblem:
                 continue
             program = exact_program(problem, formulation, gram(X))
@@ -218,7 +218,7 @@ def test_a_constant_in_the_kernel_reaches_no_other_solver() -> None:
     K = -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - 2.0**50
     problem = iopt.KernelProblem(K, [1, -1, 1, -1, 1])
     formulation = iopt.GuoSchuurmansQP(beta=0.5)
-    H, _, _ = formulation.structure(problem).convexified()
+    H, _, _ = formulation.program(problem).convexified()
     assert np.abs(H).max() < 100.0
     assert np.linalg.eigvalsh(H)[0] >= -1e-9
     optimum = float(exact_program(problem, formulation).minimum()[0])
@@ -242,7 +242,7 @@ def test_what_counts_as_convex_is_charged_for_the_longest_way(
     If α₂ counted as no larger than α₁, a bound would be too high by nearly ½au².
     """
     problem = iopt.KernelProblem([[1.0, 0.0], [0.0, -curvature]], [1, -1])
-    qp = iopt.SVMDual(C=1.0, bias=False, weights=[1.0, large]).structure(problem)
+    qp = iopt.SVMDual(C=1.0, bias=False, weights=[1.0, large]).program(problem)
     assert qp.is_convex
     a, u = Fraction(curvature), Fraction(large)
     optimum = -Fraction(1, 2) - u - a * u**2 / 2

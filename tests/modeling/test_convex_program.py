@@ -55,17 +55,17 @@ class Nearest(iopt.Formulation):
 @pytest.mark.parametrize("cone", CONES)
 def test_the_multipliers_of_a_cone_are_in_the_conditions(cone: str) -> None:
     result = iopt.solve(PROBLEM, Nearest(cone))
-    structure = Nearest(cone).structure(PROBLEM)
+    program = Nearest(cone).program(PROBLEM)
     ((name, nearest),) = result.values.items()
     (variable,) = (each for each in TARGETS if each.name() == name)
     reference = cp.Problem(cp.Minimize(cp.norm(variable - TARGETS[variable], "fro")), [CONES[cone]])
     assert np.linalg.norm(nearest - TARGETS[variable]) == pytest.approx(
         reference.solve("SCS", eps=1e-9), abs=1e-6
     )
-    assert result.multipliers["a"].shape == structure.multiplier_shapes["a"]
-    assert structure.infeasibility(result.values) <= 1e-6
-    assert structure.residual(result.values, result.multipliers) <= 1e-6
-    assert structure.complementarity(result.values, result.multipliers) <= 1e-5
+    assert result.multipliers["a"].shape == program.multiplier_shapes["a"]
+    assert program.infeasibility(result.values) <= 1e-6
+    assert program.residual(result.values, result.multipliers) <= 1e-6
+    assert program.complementarity(result.values, result.multipliers) <= 1e-5
 
 
 @pytest.mark.parametrize("cone", CONES)
@@ -115,12 +115,12 @@ ALLOWED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("attribute", ALLOWED)
 def test_attributes_of_variables_are_in_the_conditions(attribute: str, ball: bool) -> None:
     formulation = Allowed(attribute, ball)
-    result, structure = iopt.solve(PROBLEM, formulation), formulation.structure(PROBLEM)
+    result, program = iopt.solve(PROBLEM, formulation), formulation.program(PROBLEM)
     np.testing.assert_allclose(result.values["z"], ALLOWED[attribute](TARGETS[x]), atol=1e-5)
-    assert structure.infeasibility(result.values) <= 1e-6
-    assert structure.residual(result.values, result.multipliers) <= 1e-4
+    assert program.infeasibility(result.values) <= 1e-6
+    assert program.residual(result.values, result.multipliers) <= 1e-4
     away = {"z": np.asarray(result.values["z"]) + 0.1 * np.eye(2)}
-    assert structure.residual(away, result.multipliers) >= 0.05
+    assert program.residual(away, result.multipliers) >= 0.05
 
 
 def test_each_of_several_attributes_is_a_constraint() -> None:
@@ -132,13 +132,13 @@ def test_each_of_several_attributes_is_a_constraint() -> None:
             z = cp.Variable((2, 2), name="z", symmetric=True, nonneg=True)
             return Model(minimize=cp.sum_squares(z - TARGETS[x]), subject_to={})
 
-    result, structure = iopt.solve(PROBLEM, Both()), Both().structure(PROBLEM)
+    result, program = iopt.solve(PROBLEM, Both()), Both().program(PROBLEM)
     nearest = np.maximum(0.5 * (TARGETS[x] + TARGETS[x].T), 0.0)
     np.testing.assert_allclose(result.values["z"], nearest, atol=1e-5)
-    assert structure.infeasibility(result.values) <= 1e-6
-    assert structure.infeasibility({"z": np.array([[1.0, 2.0], [1.0, 0.0]])}) >= 0.2
-    assert structure.infeasibility({"z": np.array([[1.0, -1.0], [-1.0, 0.0]])}) >= 0.2
-    assert structure.residual(result.values, result.multipliers) == np.inf
+    assert program.infeasibility(result.values) <= 1e-6
+    assert program.infeasibility({"z": np.array([[1.0, 2.0], [1.0, 0.0]])}) >= 0.2
+    assert program.infeasibility({"z": np.array([[1.0, -1.0], [-1.0, 0.0]])}) >= 0.2
+    assert program.residual(result.values, result.multipliers) == np.inf
 
 
 def test_complex_variables_are_refused() -> None:

@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 LINEAR = ("LPSVM(C=3)", "GuoSchuurmansLP(beta=0.2)", "UniformWeights")
 CONVEX = (
@@ -54,23 +54,23 @@ def test_highs_reads_the_declared_optimum_back(title: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("title", [*CONVEX[::2], "SVMDual(C=inf)", "SpectrumSVM(transform=flip)"])
 def test_arrays_of_a_quadratic_program(title: str, tmp_path: Path) -> None:
     problem = INDEFINITE if "Spectrum" in title else PROBLEM
-    program = as_formulation(title).declare(problem)
-    structure = program.structure
-    assert isinstance(structure, PairedQP)
-    with np.load(program.export(tmp_path / "model.npz"), allow_pickle=False) as file:
+    stated = as_formulation(title).declare(problem)
+    program = stated.compiled
+    assert isinstance(program, PairedQP)
+    with np.load(stated.export(tmp_path / "model.npz"), allow_pickle=False) as file:
         arrays = dict(file)
     assert set(arrays) == {"H", "q", "A", "b", "lower", "upper", "sense"}
     generator = np.random.default_rng(1)
     for _ in range(5):
-        x = structure.random_start(generator)
+        x = program.random_start(generator)
         value = 0.5 * x @ arrays["H"] @ x + arrays["q"] @ x
-        assert value == pytest.approx(structure.value(x), rel=1e-12)
+        assert value == pytest.approx(program.value(x), rel=1e-12)
         # At feasible points the declared objective is the same, in the declared sense.
-        declared = program.evaluate(structure.values(x))[0]
+        declared = stated.evaluate(program.values(x))[0]
         assert arrays["sense"] * value == pytest.approx(declared, rel=1e-10)
         assert_allclose(arrays["A"] @ x, arrays["b"], atol=1e-12)
     assert_array_equal(arrays["lower"], np.zeros(16))
-    assert_array_equal(arrays["upper"], np.full(16, structure.upper))
+    assert_array_equal(arrays["upper"], np.full(16, program.upper))
 
 
 @pytest.mark.parametrize("title", LINEAR)

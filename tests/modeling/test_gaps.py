@@ -14,7 +14,7 @@ import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from helpers.exact import BoxProgram, as_matrix, as_vector, dot, mirrored, product
 from helpers.problems import random_problem
-from indefinite_opt.quadratic.structures.gaps import relative
+from indefinite_opt.quadratic.programs.gaps import relative
 
 Claim = iopt.Claim
 
@@ -126,7 +126,7 @@ def test_a_constant_that_has_eaten_digits_proves_no_convexity() -> None:
     C = 1.0903745565003662
     problem = iopt.KernelProblem(K, [1, -1, -1])
     formulation = iopt.SpectrumSVM(C=C, transform="square")
-    square = as_matrix(formulation.structure(problem).problem.K)
+    square = as_matrix(formulation.program(problem).problem.K)
     y = as_vector([1.0, -1.0, -1.0])
     Q = [[a * b * v for b, v in zip(y, row, strict=True)] for a, row in zip(y, square, strict=True)]
     ones, none = [Fraction(1)] * 3, [Fraction(0)] * 3
@@ -426,9 +426,9 @@ def test_units() -> None:
     assert np.isnan(relative(np.nan, 1.0))
     assert np.isnan(relative(0.0, np.nan))
     # ‖Gα - e‖² of four points: F leaves out 4, and the smaller one counts.
-    square = iopt.KSVM().structure(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
+    square = iopt.KSVM().program(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
     assert (square.gap_unit(-1.0), square.gap_unit(-4.0), square.gap_unit(-3.0)) == (1.0, 0.0, 1.0)
-    svm = iopt.SVMDual().structure(iopt.KernelProblem(np.eye(2), [1, -1]))
+    svm = iopt.SVMDual().program(iopt.KernelProblem(np.eye(2), [1, -1]))
     assert (svm.gap_unit(0.0), svm.gap_unit(-3.0)) == (0.0, 3.0)
 
 
@@ -438,19 +438,19 @@ def test_the_range_of_zero_is_that_of_terms_and_rows() -> None:
         [[1.0, -2.0], [-2.0, 0.0]], [5.0, 0.0], G=[[1.0, 1.0]], h=[4.0], A=[[1.0, -1.0]], b=[5.0],
         lb=[-2.0, -3.0], ub=[7.0, np.inf], constant=11.0,
     )  # fmt: skip
-    structure, share = qp.structure(), 64.0 * 2.0**-53
-    point = structure.at(np.array([2.0, -3.0]))
+    program, share = qp.program(), 64.0 * 2.0**-53
+    point = program.at(np.array([2.0, -3.0]))
     terms = 0.5 * 4.0 + 2.0 * 6.0 + 10.0
-    assert structure.zero_range(point) == pytest.approx(share * (terms + 11.0), rel=1e-14)
+    assert program.zero_range(point) == pytest.approx(share * (terms + 11.0), rel=1e-14)
     multipliers = {
         "inequalities": np.array([0.5]), "equalities": np.array([-2.0]),
         "lower": np.array([0.0, 3.0]), "upper": np.array([1.0, 0.0]),
     }  # fmt: skip
     rows = 0.5 * (4.0 + 5.0) + 2.0 * (5.0 + 5.0) + 3.0 * (3.0 + 3.0) + 1.0 * (7.0 + 2.0)
-    found = structure.zero_range(point, multipliers)
+    found = program.zero_range(point, multipliers)
     assert found == pytest.approx(share * (terms + 11.0 + rows), rel=1e-14)
     # A kernel: ½xᵀ|Q|x + |c|ᵀx where both cancel, lines and bounds.
-    svm = iopt.SVMDual(C=2.0).structure(iopt.KernelProblem([[2.0, 1.0], [1.0, 4.0]], [1, -1]))
+    svm = iopt.SVMDual(C=2.0).program(iopt.KernelProblem([[2.0, 1.0], [1.0, 4.0]], [1, -1]))
     x = np.array([1.0, 1.0])  # ½(2 - 2 + 4) - 2 = 0
     multipliers = {
         "balance": np.array(3.0),

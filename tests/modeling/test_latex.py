@@ -42,8 +42,8 @@ X = cp.Variable((N, N), name="X")
 
 
 def declared(name: str, sense: str, objective: Any, rows: dict[str, Any] | None = None) -> Program:
-    structure: Any = None
-    return Model(**{sense: objective}, subject_to=rows or {}).program(name, structure)
+    program: Any = None
+    return Model(**{sense: objective}, subject_to=rows or {}).program(name, program)
 
 
 def text_expression(expr: Any) -> str:
@@ -424,7 +424,7 @@ def test_symbols_that_share_a_name_are_printed_apart() -> None:
             "other": t <= algebra.Constant(7.0, name="C"),
         },
     )  # fmt: skip
-    program = model.program("Names", structure=None)
+    program = model.program("Names", compiled=None)
     expected = "max eᵀα + C - cᵀα  s.t. α ≤ μ, eᵀα ≤ μ₂, C ≤ μ, C ≤ C₂;  μ = 2, μ₂ = 5, C₂ = 7"
     assert program.formula() == expected
     assert r"C \le C_2" in program.latex()

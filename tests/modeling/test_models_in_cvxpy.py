@@ -51,8 +51,8 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
     assert all(isinstance(v.origin, cvxpy.Variable) for v in program.variables.values())
     assert program.sense == shipped.sense
     assert list(program.subject_to) == list(shipped.subject_to)
-    assert program.structure.multiplier_shapes == shipped.structure.multiplier_shapes
-    assert program.structure.shapes == shipped.structure.shapes
+    assert program.compiled.multiplier_shapes == shipped.compiled.multiplier_shapes
+    assert program.compiled.shapes == shipped.compiled.shapes
     generator = np.random.default_rng(1)
     for _ in range(4):
         values = {
@@ -63,11 +63,11 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
             values["K"] = A @ A.T
         stated = shipped.evaluate(values)
         assert program.evaluate(values) == pytest.approx(stated, rel=1e-9, abs=1e-12)
-        feasible = shipped.structure.feasible_values(values)
+        feasible = shipped.compiled.feasible_values(values)
         assert value(program, feasible) == pytest.approx(value(shipped, feasible), rel=1e-9)
     result = iopt.solve(problem, formulation)
     assert result.objective == pytest.approx(expected.objective, rel=1e-6, abs=1e-8)
-    assert set(result.multipliers) == set(program.structure.multiplier_shapes)
+    assert set(result.multipliers) == set(program.compiled.multiplier_shapes)
     assert set(result.multipliers) == set(expected.multipliers)
     assert result.certificate.claim >= iopt.Claim.LOCAL
     X = np.asarray(problem.K)
@@ -77,10 +77,10 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
     )  # fmt: skip
 
 
-def value(program: Any, values: dict[str, Any]) -> float:
-    """The objective by the structure."""
-    structure = program.structure
-    return float(structure.declared(structure.at(structure.from_values(values)).value))
+def value(declared: Any, values: dict[str, Any]) -> float:
+    """The objective by the compiled program."""
+    program = declared.compiled
+    return float(program.declared(program.at(program.from_values(values)).value))
 
 
 def test_own_formulations_are_written_with_the_atoms_of_the_package() -> None:

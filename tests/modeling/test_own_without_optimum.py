@@ -14,7 +14,7 @@ import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ BOUNDED = {
 def test_an_unbounded_one_is_refused_with_its_ray(name: str) -> None:
     formulation, K = UNBOUNDED[name]
     problem = problem_of(K)
-    assert isinstance(formulation.as_written(problem), PairedQP)
+    assert isinstance(formulation.compiled(problem), PairedQP)
     for act in (iopt.solve, iopt.bound, lambda problem, one: one.declare(problem)):
         with pytest.raises(UnboundedProblem, match="without an upper bound") as caught:
             act(problem, formulation)
@@ -114,7 +114,7 @@ def test_a_bounded_one_is_solved(name: str) -> None:
     expected = cvxpy.Problem(cvxpy.Maximize(gain @ x - 0.5 * curved), rows)
     expected.solve(solver="CLARABEL")
     problem = problem_of(TWINS)
-    assert isinstance(formulation.as_written(problem), PairedQP)
+    assert isinstance(formulation.compiled(problem), PairedQP)
     result = iopt.solve(problem, formulation)
     sign = -1.0 if formulation.minimize else 1.0
     assert sign * result.objective == pytest.approx(expected.value, rel=1e-6)
@@ -154,7 +154,7 @@ def test_a_total_that_no_class_reaches_is_refused(minimize: bool) -> None:
     result = iopt.solve(problem, OwnSVM(upper=0.75, total=4 * 0.75, minimize=minimize))
     assert_allclose(result.values["alpha"], 0.75)
     formulation = OwnSVM(upper=0.75, total=1.5 * 4 * 0.75, minimize=minimize)
-    assert isinstance(formulation.as_written(problem), PairedQP)
+    assert isinstance(formulation.compiled(problem), PairedQP)
     for act in (iopt.solve, iopt.bound):
         with pytest.raises(InfeasibleProblem, match=r"at least 1\.125 = .* class, of size 2,"):
             act(problem, formulation)
@@ -183,14 +183,14 @@ class Weighted(iopt.Formulation):
 
 def test_names_of_rows_and_variables() -> None:
     problem = iopt.KernelProblem(np.diag([1.0, -1.0, 2.0]), [1, -1, -1])
-    names = Weighted().structure(problem).names
+    names = Weighted().program(problem).names
     assert names.variables[:4] == ("alpha[0]", "alpha[1]", "alpha[2]", "t")
     assert names.equalities == ("balance",)
     assert names.inequalities[:4] == ("total", "least[0]", "least[1]", "least[2]")
     for declared in names:
         assert len(set(declared)) == len(declared)
-    structure = Weighted().structure(problem)
-    assert [*map(len, names)] == [structure.n, len(structure.h), len(structure.b)]
+    program = Weighted().program(problem)
+    assert [*map(len, names)] == [program.n, len(program.h), len(program.b)]
 
 
 def test_a_conflict_names_the_constraints() -> None:

@@ -13,7 +13,7 @@ import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from indefinite_opt.modeling import formulation as module
 from indefinite_opt.modeling.compiler import plans
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 N = 8
 
@@ -51,12 +51,12 @@ def test_a_planned_program_is_the_compiled_one(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "_LAST", {})
-    formulation.as_written(problem(0))
+    formulation.compiled(problem(0))
     with monkeypatch.context() as patch:
         patch.setattr(module, "compiled", None)  # so that nothing is compiled
-        planned = formulation.as_written(problem(1))
+        planned = formulation.compiled(problem(1))
     monkeypatch.setattr(plans, "_LAST", {})
-    compiled = formulation.as_written(problem(1))
+    compiled = formulation.compiled(problem(1))
     assert type(planned) is type(compiled) is PairedQP
     one, other = planned.arrays(), compiled.arrays()
     assert one.keys() == other.keys()
@@ -69,7 +69,7 @@ def test_a_planned_program_is_the_compiled_one(
 def test_another_parameter_is_another_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plans, "_LAST", {})
     for C in (1.0, 2.0, 1, 1.0):
-        program = iopt.SVMDual(C=C).as_written(problem(int(3 * C)))
+        program = iopt.SVMDual(C=C).compiled(problem(int(3 * C)))
         assert program.upper == C
 
 
@@ -81,9 +81,9 @@ def test_labels_that_are_no_reference_are_read_each_time(monkeypatch: pytest.Mon
     for formulation, y in (
         (CopiesLabels(), first.y), (CopiesLabels(), second.y), (CopiesLabels(first.y), first.y)
     ):  # fmt: skip
-        program = formulation.as_written(second if y is second.y else first)
+        program = formulation.compiled(second if y is second.y else first)
         assert_array_equal(program.arrays()["A"][0], y)
-    other = CopiesLabels(first.y).as_written(second)  # rows that are no labels of this problem
+    other = CopiesLabels(first.y).compiled(second)  # rows that are no labels of this problem
     assert_array_equal(np.abs(other.arrays()["A"][0]), np.ones(N))
     assert_array_equal(other.arrays()["A"][0] * other.arrays()["A"][0][0], first.y * first.y[0])
 
@@ -102,6 +102,6 @@ def test_a_model_that_changes_is_compiled_again(monkeypatch: pytest.MonkeyPatch)
                 maximize=made.maximize, subject_to={**made.subject_to, "upper": x <= ends[0]}
             )
 
-    assert Reading().as_written(problem(0)).upper == 1.0
+    assert Reading().compiled(problem(0)).upper == 1.0
     ends[0] = 3.0
-    assert Reading().as_written(problem(1)).upper == 3.0
+    assert Reading().compiled(problem(1)).upper == 3.0

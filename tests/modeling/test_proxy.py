@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import INERTIAS, of_inertia, positive_part
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyDual, ProxyOracle
+from indefinite_opt.modeling.programs.proxy_kernel import ProxyDual, ProxyOracle
 from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 
 Array = NDArray[np.float64]
@@ -41,13 +41,13 @@ def labels(n: int) -> Array:
 
 
 def dual_of(K: Array, rho: float, C: float = 10.0) -> ProxyDual:
-    return iopt.LussDual(C=C, rho=rho).structure(iopt.KernelProblem(K, labels(K.shape[0])))
+    return iopt.LussDual(C=C, rho=rho).program(iopt.KernelProblem(K, labels(K.shape[0])))
 
 
 def ball_of(K: Array, room: float, C: float = 10.0) -> ProxyDual:
     problem = iopt.KernelProblem(K, labels(K.shape[0]))
     radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + room
-    return iopt.LussBall(C=C, radius=radius).structure(problem)
+    return iopt.LussBall(C=C, radius=radius).program(problem)
 
 
 @pytest.mark.parametrize("where", POINTS)
@@ -144,7 +144,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
             assert_allclose(product, slopes, atol=rounding + 1e-7 * norm * length)
 
 
-def structures(kind: str, seed: int) -> list[ProxyDual]:
+def programs(kind: str, seed: int) -> list[ProxyDual]:
     K = of_inertia(kind, 6, seed)
     return [dual_of(K, 0.3), dual_of(K, 30.0), ball_of(K, 0.1), ball_of(K, 10.0)]
 
@@ -155,15 +155,15 @@ def interior(n: int, seed: int) -> Array:
 
 @pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd", "zero", "rank one", "repeated"])
 def test_gradients_and_second_derivatives_by_differences(kind: str) -> None:
-    for structure in structures(kind, seed=0):
-        x, y = interior(structure.n, 0), structure.problem.y
-        gradient = structure.gradient(x).copy()
-        moves = 1e-5 * np.eye(structure.n)
-        slopes = [(structure.value(x + m) - structure.value(x - m)) / 2e-5 for m in moves]
+    for program in programs(kind, seed=0):
+        x, y = interior(program.n, 0), program.problem.y
+        gradient = program.gradient(x).copy()
+        moves = 1e-5 * np.eye(program.n)
+        slopes = [(program.value(x + m) - program.value(x - m)) / 2e-5 for m in moves]
         size = 1.0 + float(np.max(np.abs(gradient)))
         assert_allclose(gradient, slopes, atol=1e-7 * size)
-        H = [(structure.gradient(x + m) - structure.gradient(x - m)) / 2e-5 for m in moves]
-        signed = structure.at(x).second_derivative()
+        H = [(program.gradient(x + m) - program.gradient(x - m)) / 2e-5 for m in moves]
+        signed = program.at(x).second_derivative()
         # The second derivative may jump where an eigenvalue crosses zero; not at these points.
         size = 1.0 + float(np.max(np.abs(H)))
         assert_allclose(signed * np.outer(y, y), H, atol=2e-6 * size)

@@ -77,7 +77,7 @@ def test_conditional_kernels_are_convex_along_the_line_only(points: np.ndarray) 
     with_bias = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
     assert with_bias.claim is iopt.Claim.GLOBAL
     assert "Schoenberg 1935" in " ".join(with_bias.reasons)
-    assert not iopt.SVMDual(C=1.0, bias=False).structure(problem).is_convex
+    assert not iopt.SVMDual(C=1.0, bias=False).program(problem).is_convex
 
 
 def test_rounding_of_entries_is_within_the_allowance() -> None:

@@ -258,7 +258,7 @@ def test_what_needs_the_whole_matrix_says_so() -> None:
         lambda p: p.is_psd, lambda p: p.is_conditionally_psd, lambda p: p.negative_direction(1),
         lambda p: p.transformed("clip"), iopt.theory.embed, iopt.theory.diagnose,
         lambda p: iopt.solve(p, "LPSVM"), lambda p: iopt.solve(p, "GuoSchuurmansLP"),
-        lambda p: iopt.SpectrumSVM().structure(p), lambda p: RVM().fit(p),
+        lambda p: iopt.SpectrumSVM().program(p), lambda p: RVM().fit(p),
         iopt.theory.loosli_proposition_3_1, lambda p: p.perturbed(0.1),
     ):  # fmt: skip
         with pytest.raises(ProblemError, match=r"computed on demand.*leave out cache_mb"):
@@ -321,7 +321,7 @@ def test_a_hard_margin_without_optimum_is_found_by_rows() -> None:
     for y in ([1, 1, -1, -1], [1, -1, 1, -1]):
         problem = iopt.KernelProblem.from_data(X, y, "pseudo-euclidean", cache_mb=1)
         with pytest.raises(iopt.errors.UnboundedProblem, match="points 0 and 3"):
-            iopt.SVMDual(C=np.inf).structure(problem)
+            iopt.SVMDual(C=np.inf).program(problem)
 
 
 @pytest.mark.parametrize("scaling", [None, "minmax"])

@@ -39,16 +39,16 @@ def by_highs(path: Path) -> float:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_optimum_is_that_of_highs_and_exact_on_its_face(seed: int, tmp_path: Path) -> None:
     qp = drawn(seed)
-    structure = qp.as_written()
-    found = convex_solution(as_sparse(qp.P), qp.q, structure)
+    program = qp.compiled()
+    found = convex_solution(as_sparse(qp.P), qp.q, program)
     assert found is not None
     x, optimum = found.x, by_highs(qp.write(tmp_path / "program.mps"))
     assert 0.5 * x @ qp.P @ x + qp.q @ x == pytest.approx(optimum, rel=1e-6, abs=1e-7)
-    assert structure.discrepancy(x) <= 1e-13
-    optimality = structure.optimality(structure.at(x), found.by_kind(structure))
+    assert program.discrepancy(x) <= 1e-13
+    optimality = program.optimality(program.at(x), found.by_kind(program))
     assert optimality.stationarity <= 1e-12
     assert optimality.complementarity <= 1e-10
-    assert not structure.inconsistencies(optimality, 1e-12)
+    assert not program.inconsistencies(optimality, 1e-12)
     result = iopt.solve(qp)
     assert (result.solver, result.certificate.claim) == ("clarabel", iopt.Claim.GLOBAL)
     assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-7)

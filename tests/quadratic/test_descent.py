@@ -21,7 +21,7 @@ from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetr
 from helpers.processes import HANGS
 from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
 from indefinite_opt.quadratic.local.descent import descent
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.solvers.descent.smo import SMO
 
 Array = NDArray[np.float64]

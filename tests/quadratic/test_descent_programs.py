@@ -20,9 +20,9 @@ from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import as_paired, in_pairs, restored
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
 
 Array = NDArray[np.float64]
 
@@ -212,7 +212,7 @@ def test_the_form_of_a_program() -> None:
     """Coefficients ±1 after the change of variables; bounds that a row implies."""
     rows = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
     for A, b in ((rows, np.ones(2)), (0.0 * rows, np.zeros(2))):
-        two = iopt.QuadraticProgram(np.eye(3), A=A, b=b, lb=0.0, ub=1.0).structure()
+        two = iopt.QuadraticProgram(np.eye(3), A=A, b=b, lb=0.0, ub=1.0).program()
         assert (as_paired(two) is None) == A.any()  # x₂ is in two rows
     P = np.arange(9.0).reshape(3, 3)
     row, upper = np.array([4.0, 0.0, -2.0]), np.array([INF, INF, 3.0])
@@ -230,7 +230,7 @@ def test_the_form_of_a_program() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_form_is_a_structure(kind: str) -> None:
+def test_the_form_is_a_program(kind: str) -> None:
     """Residuals, multipliers and violations are those of the program itself."""
     for seed in range(2):
         one = drawn(kind, 7, seed)

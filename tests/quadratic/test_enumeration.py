@@ -15,8 +15,8 @@ from scipy.linalg import null_space
 import indefinite_opt as iopt
 from helpers.problems import inertias, random_kernel, whole_numbers
 from helpers.programs import FORMS, Array, Program, form
-from indefinite_opt.quadratic.structures.gaps import relative
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.gaps import relative
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 TIGHT = 1e-9
 """Tolerance of the descents whose ends are compared with stationary points one by one."""
@@ -45,7 +45,7 @@ class Instance:
     program: Program
     points: Array
     values: Array
-    structure: PairedQP
+    compiled: PairedQP
     answers: dict[str, iopt.workflow.Result]
 
     @property
@@ -54,10 +54,10 @@ class Instance:
 
     def value(self, result: iopt.workflow.Result) -> float:
         """F at the values of a result, by the matrix of the enumeration."""
-        return float(self.program.value(result.values[self.structure.variable]))
+        return float(self.program.value(result.values[self.compiled.variable]))
 
     def size(self) -> float:
-        return self.structure.gap_unit(self.least)
+        return self.compiled.gap_unit(self.least)
 
 
 def instance(number: int) -> Instance:
@@ -69,15 +69,15 @@ def instance(number: int) -> Instance:
     low, high = (-1.0, 1.5) if name in FORMS[:2] else (1.0, problem.smaller_class + 0.5)
     size = float(generator.uniform(low, high))
     formulation = form(name, problem.y, 10.0**size if name in FORMS[:2] else size)
-    structure = formulation.structure(problem)
-    assert isinstance(structure, PairedQP)
+    compiled = formulation.program(problem)
+    assert isinstance(compiled, PairedQP)
     program = Program.of(problem.K, problem.y, formulation)
     answers = {
         "default": iopt.solve(problem, formulation, seed=number),
         "smo": iopt.solve(problem, formulation, solver="smo", tol=TIGHT),
     }
     title = f"{number}: {formulation}, inertia {inertia}"
-    return Instance(title, program, *program.stationary_points(), structure, answers)
+    return Instance(title, program, *program.stationary_points(), compiled, answers)
 
 
 @pytest.fixture(
@@ -99,7 +99,7 @@ def test_the_enumerated_minimum_is_one(instances: list[Instance]) -> None:
     generator = np.random.default_rng(1)
     for each in instances:
         assert each.values.size, each.title
-        others = np.array([each.structure.random_start(generator) for _ in range(50)])
+        others = np.array([each.compiled.random_start(generator) for _ in range(50)])
         assert each.least <= each.program.value(others).min() + 1e-9 * each.size(), each.title
         lowest = each.points[each.values.argmin()]
         assert each.program.least_curvature(lowest) >= -1e-8, each.title
@@ -112,7 +112,7 @@ def test_the_default_finds_the_global_optimum(instances: list[Instance]) -> None
         result = each.answers["default"]
         excess, x = (
             max(each.value(result) - each.least, 0.0),
-            result.values[each.structure.variable],
+            result.values[each.compiled.variable],
         )
         rounding = 1e-12 * float(np.abs(x) @ np.abs(each.program.Q) @ np.abs(x))
         if excess > rounding and relative(excess, each.size()) > 1e-6:
@@ -123,7 +123,7 @@ def test_the_default_finds_the_global_optimum(instances: list[Instance]) -> None
 def test_no_end_can_be_improved_nearby(instances: list[Instance]) -> None:
     """Every end of the search is a local optimum, claimed or not; so is that of one descent."""
     for each in instances:
-        results, name = each.answers, each.structure.variable
+        results, name = each.answers, each.compiled.variable
         ends = [end.values[name] for end in results["default"].optima]
         for x in (*ends, results["smo"].values[name]):
             assert each.program.least_curvature(x) >= -1e-6, each.title
@@ -142,9 +142,9 @@ def test_what_is_claimed_is_true(solver: str, instances: list[Instance]) -> None
         certificate, excess = result.certificate, each.value(result) - each.least
         claims[certificate.claim] += 1
         assert excess >= -1e-9 * each.size(), each.title
-        bound = each.structure.sense * certificate.bound
+        bound = each.compiled.sense * certificate.bound
         assert not np.isfinite(bound) or bound <= each.least + 1e-12 * each.size(), each.title
-        curvature = each.program.least_curvature(result.values[each.structure.variable])
+        curvature = each.program.least_curvature(result.values[each.compiled.variable])
         if certificate.claim is iopt.Claim.GLOBAL:
             assert excess <= certificate.tol * each.size(), each.title
         if certificate.claim is iopt.Claim.LOCAL:
@@ -161,7 +161,7 @@ def test_a_descent_ends_at_an_enumerated_point(instances: list[Instance]) -> Non
     flat = 0
     for each in instances:
         result = each.answers["smo"]
-        value, x = each.value(result), result.values[each.structure.variable]
+        value, x = each.value(result), result.values[each.compiled.variable]
         assert result.status is iopt.Status.SOLVED, each.title
         assert each.program.violation(x) <= 2.0 * TIGHT * max(1.0, each.size())
         rounding = 1e-12 * float(x @ np.abs(each.program.Q) @ x)

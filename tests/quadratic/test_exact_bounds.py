@@ -23,10 +23,10 @@ from helpers.exact import (
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.quadratic.bracket.finite_form import box_quadratic, finite_form, with_slacks
+from indefinite_opt.quadratic.programs.paired_qp import kernel_qp, svm_dual
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.linear_rows import _sizes
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
-from indefinite_opt.quadratic.structures.paired_qp import kernel_qp, svm_dual
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ EPS = 2.0**-52
 
 def in_fractions(qp: iopt.QuadraticProgram, x: Any, z: Any = (), y: Any = ()) -> float:
     """`exact_bound` at these points and multipliers."""
-    body = qp.structure()
+    body = qp.program()
     return exact_bound(body.P, body.q, body, *(np.array(part, float) for part in (x, z, y)))
 
 
@@ -82,13 +82,13 @@ class Square(NamedTuple):
     """Approximate multipliers."""
 
     @property
-    def structure(self) -> Any:
+    def program(self) -> Any:
         rows, k, n = np.hstack([self.B, self.C]), self.count, len(self.B)
         free = np.full(n, np.inf)
         return iopt.QuadraticProgram(
             np.zeros((self.q.size, self.q.size)), self.q, G=rows[:k], h=self.h[:k], A=rows[k:],
             b=self.h[k:], lb=np.r_[-free, self.low], ub=np.r_[free, self.high],
-        ).structure()  # fmt: skip
+        ).program()  # fmt: skip
 
     @property
     def optimum(self) -> Fraction | None:
@@ -136,18 +136,18 @@ def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(
 ) -> None:
     """From any point, on the rows or not: where w is at an end only rounding decides its slope."""
     g, tight = np.random.default_rng([9, seed]), 0
-    for program in squares(seed, count):
-        structure, optimum, k = program.structure, program.optimum, program.count
-        y = program.y * (1.0 + g.choice([0.0, EPS, 1e-9]) * g.standard_normal(program.y.size))
+    for declared in squares(seed, count):
+        program, optimum, k = declared.program, declared.optimum, declared.count
+        y = declared.y * (1.0 + g.choice([0.0, EPS, 1e-9]) * g.standard_normal(declared.y.size))
         for trial in range(3):
             # Beside so small a number sums are not computed exactly.
-            ends = np.array([program.low, program.high, np.full(program.low.size, 1e-150)])
+            ends = np.array([declared.low, declared.high, np.full(declared.low.size, 1e-150)])
             w = g.permuted(ends, axis=0)[0]
-            u = np.linalg.solve(program.B, program.h - program.C @ w)
+            u = np.linalg.solve(declared.B, declared.h - declared.C @ w)
             if trial:
                 u += 10.0 ** g.integers(-6, 7) * g.standard_normal(u.size)
-            point = structure.at(np.r_[u, w])
-            bound = best_bound(structure, point, {"inequalities": y[:k], "equalities": y[k:]})
+            point = program.at(np.r_[u, w])
+            bound = best_bound(program, point, {"inequalities": y[:k], "equalities": y[k:]})
             if optimum is None:
                 assert bound == -np.inf
             else:
@@ -164,9 +164,9 @@ def test_points_no_worse_than_one_may_be_anywhere_on_the_rows(start: float) -> N
     x₁ is 0.
     """
     qp = iopt.QuadraticProgram(np.diag([1.0, 0.0]), [1.0, 0.0], A=[[1.0, 1.0]], b=[0.0])
-    structure = qp.structure()
+    program = qp.program()
     none = {"inequalities": np.zeros(0), "equalities": np.zeros(1)}
-    bound = best_bound(structure, structure.at(np.array([start, -start])), none)
+    bound = best_bound(program, program.at(np.array([start, -start])), none)
     assert -0.5 - 1e-12 <= bound <= -0.5
     certificate = iopt.verify(qp, [start, -start])
     assert -0.5 - 1e-12 <= certificate.bound <= -0.5
@@ -181,14 +181,14 @@ def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum() -> None:
     g = np.random.default_rng(0)
     for _ in range(20):
         q, first = 1e-8 * g.standard_normal(2), 1e8 * g.standard_normal()
-        structure = iopt.QuadraticProgram(
+        program = iopt.QuadraticProgram(
             np.zeros((2, 2)), q, A=[[1.0, -7.0], [3.0, -21.0]], b=np.zeros(2), lb=0.0,
             ub=[7e9, 1e9],
-        ).structure()  # fmt: skip
+        ).program()  # fmt: skip
         least = min(7 * Fraction(q[0]) + Fraction(q[1]), Fraction(0)) * 10**9
         # Beside so small a number sums are not computed exactly.
-        point = structure.at(np.array([1e-150, 0.0]))
-        bound = best_bound(structure, point, {"equalities": np.array([first, -first / 3.0])})
+        point = program.at(np.array([1e-150, 0.0]))
+        bound = best_bound(program, point, {"equalities": np.array([first, -first / 3.0])})
         assert Fraction(bound) <= least
 
 
@@ -212,19 +212,19 @@ def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
     inverse = np.linalg.inv
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.1 * inverse(matrix))
     for share in (-1e-3, 1e-3):
-        program = two_rows(np.array([-1.0, 5.0]), (1.0 + share) * np.array([-2.0, 3.0]), 0)
-        structure, optimum = program.structure, program.optimum
+        declared = two_rows(np.array([-1.0, 5.0]), (1.0 + share) * np.array([-2.0, 3.0]), 0)
+        program, optimum = declared.program, declared.optimum
         assert optimum == -1
         for x in ([3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.0, -3.0]):
-            bound = best_bound(structure, structure.at(np.array(x)), {"equalities": program.y})
+            bound = best_bound(program, program.at(np.array(x)), {"equalities": declared.y})
             assert bound == -np.inf or Fraction(bound) <= optimum
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.7 * inverse(matrix))
     for true, expected in ((-(2.0**-17), -np.inf), (2.0**-9, -1.0 - 2.0**-9)):
-        program = two_rows(-TWO_ROWS.T @ np.array([true, 1.0]), np.array([2.0**-10, 1.0]), 2)
-        assert program.optimum == (None if true < 0.0 else expected)
-        structure = program.structure
-        point = structure.at(np.array([1.0, 0.0]))
-        bound = best_bound(structure, point, {"inequalities": program.y})
+        declared = two_rows(-TWO_ROWS.T @ np.array([true, 1.0]), np.array([2.0**-10, 1.0]), 2)
+        assert declared.optimum == (None if true < 0.0 else expected)
+        program = declared.program
+        point = program.at(np.array([1.0, 0.0]))
+        bound = best_bound(program, point, {"inequalities": declared.y})
         assert bound == pytest.approx(expected, abs=1e-3)
         assert bound <= expected
 
@@ -312,14 +312,14 @@ def test_ranges_hold_every_point_of_a_simplex_in_fractions(seed: int, power: int
     h = G @ (g.standard_normal(n) / units) + g.uniform(0.1, 2.0, n + 1)
     lb = np.where(g.random(n) < 0.3 * (seed % 3), -0.1 / units, -np.inf)
     try:
-        structure = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=lb).structure()
+        program = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=lb).program()
     except InfeasibleProblem:
         return
     # x = u - v and slacks of the rows, and of the bounds that there are.
     rows = np.vstack([G, -np.eye(n)[np.isfinite(lb)]])
     ends = np.append(h, -lb[np.isfinite(lb)])
     standard = as_matrix(np.hstack([rows, -rows, np.eye(len(rows))]))
-    low, high = structure.ranges
+    low, high = program.ranges
     for i, (least, most) in enumerate(zip(low, high, strict=True)):
         cost = np.zeros(2 * n + len(rows))
         cost[[i, n + i]] = 1.0, -1.0
@@ -360,8 +360,8 @@ def test_slacks_reach_to_every_feasible_point_in_fractions(seed: int) -> None:
     high = low + g.uniform(0.0, 1.0, n)
     G = g.standard_normal((1, n)) * g.choice([0.0, 1.0, 1e8], (1, n))
     h = np.where(G > 0.0, G * low, G * high).sum(axis=1) + 1e-3 * g.random(1)
-    structure = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=low, ub=high).structure()
-    (slack,), end = with_slacks(structure, low, high).upper[n:], Fraction(h[0])
+    program = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=low, ub=high).program()
+    (slack,), end = with_slacks(program, low, high).upper[n:], Fraction(h[0])
     least = np.minimum(fractions(G[0]) * fractions(low), fractions(G[0]) * fractions(high))
     most, size = max(end - least.sum(), 0), abs(least).sum() + abs(end)
     assert most <= Fraction(slack) <= most + size * Fraction((2 * n + 8) * EPS)

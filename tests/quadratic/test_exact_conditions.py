@@ -36,18 +36,18 @@ def drawn(seed: int, definite: bool = True) -> tuple[Any, Array, dict[str, Array
     sizes = dict(zip(PARTS, (m, m - 1, n, n), strict=True))
     prices = {name: g.random(size) for name, size in sizes.items()}
     prices["equalities"] -= 0.5
-    return qp.structure(), g.uniform(lower, upper), prices
+    return qp.program(), g.uniform(lower, upper), prices
 
 
 @pytest.mark.parametrize(("seed", "left_out"), list(enumerate([None, *PARTS])))
 def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None:
     """‖∇F + Gᵀz + Aᵀy - l + u‖∞, relative to max(‖q‖∞, ‖Px‖∞), and z(h - Gx) + l(x - lb) + ..."""
-    structure, x, prices = drawn(seed, definite=False)
+    program, x, prices = drawn(seed, definite=False)
     z, y, low, high = (fractions((name != left_out) * prices[name]) for name in PARTS)
     prices.pop(left_out, None)
-    found = structure.optimality(structure.at(x), prices)
+    found = program.optimality(program.at(x), prices)
     P, q, G, h, A, lb, ub = (
-        fractions(getattr(structure, part)) for part in ("P", "q", "G", "h", "A", "lower", "upper")
+        fractions(getattr(program, part)) for part in ("P", "q", "G", "h", "A", "lower", "upper")
     )
     at = fractions(x)
     reduced = P @ at + q + G.T @ z + A.T @ y
@@ -65,18 +65,18 @@ def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None
 @pytest.mark.parametrize("seed", range(2))
 def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> None:
     """F(x) + z(Gx - h) + y(Ax - b) + Σ min rt + ½σt² between the ends, but for rounding."""
-    structure, x, prices = drawn(seed)
+    program, x, prices = drawn(seed)
     x = x * scale
     z, y = prices["inequalities"] * scale, prices["equalities"] * scale
-    exact, at = Exactly(structure, x), fractions(x)
+    exact, at = Exactly(program, x), fractions(x)
     value = exact.lagrangian(z, y)
-    lows = np.minimum(fractions(structure.lower) - at, 0)
-    highs = np.maximum(fractions(structure.upper) - at, 0)
-    sigmas = as_vector(structure.along_rows.least)
+    lows = np.minimum(fractions(program.lower) - at, 0)
+    highs = np.maximum(fractions(program.upper) - at, 0)
+    sigmas = as_vector(program.along_rows.least)
     for slope, sigma, low, high in zip(exact.reduced(z, y), sigmas, lows, highs, strict=True):
         ends = [low, high, min(max(-slope / sigma, low), high)] if sigma > 0 else [low, high]
         value += min(slope * t + sigma * t * t / 2 for t in ends)
-    bound = best_bound(structure, structure.at(x), {"inequalities": z, "equalities": y})
+    bound = best_bound(program, program.at(x), {"inequalities": z, "equalities": y})
     # Forty terms below 1e5·scale² are rounded.
     assert 0 <= value - Fraction(bound) <= Fraction(40 * 1e5 * scale**2 * 2.0**-52)
 
@@ -96,12 +96,12 @@ def test_which_variables_are_at_their_bounds() -> None:
         (0.04, -inf, inf, ""),
     ):  # fmt: skip
         qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -inf], ub=[upper, inf])
-        low, high = qp.structure().at_bounds(np.array([x, 5.0]), 0.01)
+        low, high = qp.program().at_bounds(np.array([x, 5.0]), 0.01)
         assert low.tolist() == ["lower" in at, False], (x, lower, upper)
         assert high.tolist() == ["upper" in at, False], (x, lower, upper)
     # At the origin only zero is a bound that is reached.
     qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), lb=[0.0, -1e-9, -np.inf], ub=[1.0, 1.0, 0.0])
-    low, high = qp.structure().at_bounds(np.zeros(3), 1e-6)
+    low, high = qp.program().at_bounds(np.zeros(3), 1e-6)
     assert low.tolist() == [True, False, False]
     assert high.tolist() == [False, False, True]
 
@@ -110,11 +110,11 @@ def test_the_nearest_exact_point_moves_variables_inside_their_bounds() -> None:
     """x₁ = 10⁹ is at its bound; all may move by 2t and x₁ by 10⁹t, to take up what is missed."""
     ends = {"lb": [1e9, 0.0, 0.0], "ub": [2e9, 2.0, 2.0]}
     qp = iopt.QuadraticProgram(q=np.ones(3), A=[[1.0, 1.0, 1.0]], b=[1e9 + 2.0], **ends)
-    structure = qp.structure()
-    assert not structure.near(np.array([1e9, 1.0, 1.0])).radius.any()
-    moved = structure.near(np.array([1e9, 1.0 - 2.0**-20, 1.0]))
+    program = qp.program()
+    assert not program.near(np.array([1e9, 1.0, 1.0])).radius.any()
+    moved = program.near(np.array([1e9, 1.0 - 2.0**-20, 1.0]))
     assert moved.x[0] >= 1e9
-    assert structure.infeasibility(np.array([1e9, 1.0 - 2.0**-20, 1.0])) <= 2.0**-21
+    assert program.infeasibility(np.array([1e9, 1.0 - 2.0**-20, 1.0])) <= 2.0**-21
     assert moved.x.sum() == pytest.approx(1e9 + 2.0, abs=2.0**-22)
     assert moved.radius.max() <= 1e-6
 
@@ -126,7 +126,7 @@ def test_a_point_near_is_within_its_radius_of_an_exact_solution(count: int, shar
     row = np.array([0.1, 0.2, -0.3])
     rows = np.outer([1.0, 2.0][:count], row)
     qp = iopt.QuadraticProgram(q=np.ones(3), A=rows, b=np.zeros(count), lb=0.0, ub=1.0)
-    found = qp.structure().near(np.full(3, share))
+    found = qp.program().near(np.full(3, share))
     assert found is not None
     reach = fractions(np.abs(row)) @ fractions(found.radius)
     assert abs(fractions(row) @ fractions(found.x)) <= reach <= Fraction(1, 10**14)
@@ -138,7 +138,7 @@ def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) ->
     """x₁ = x₂ and x₁ - x₂ ≤ -gap, which beside terms of 10¹³ is less than their rounding."""
     rows = {"G": [[1.0, -1.0]], "h": [-gap], "A": [[-1.0, 1.0]], "b": [0.0]}
     qp = iopt.QuadraticProgram(q=[-4.0, 2.0], **rows, lb=0.0, ub=size)
-    written = qp.as_written()
+    written = qp.compiled()
     for x in ([size, size], [0.5 * size, 0.5 * size + 0.5 * gap], [0.0, gap]):
         assert written.near(np.array(x)) is None
         assert written.infeasibility(np.array(x)) > 0.1
@@ -149,7 +149,7 @@ def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) ->
         qp = iopt.QuadraticProgram(
             q=[1.0, 1.0], G=[[0.0, 0.0], [-1.0, 0.0]], h=[side, 1e16], lb=0.0
         )
-        assert (qp.as_written().near(np.ones(2)) is None) == (side < 0.0)
+        assert (qp.compiled().near(np.ones(2)) is None) == (side < 0.0)
 
 
 @pytest.mark.parametrize(("ratio", "end"), [(4, "lower"), (9, "lower"), (2, "upper"), (6, "upper")])
@@ -208,7 +208,7 @@ def test_repaired_points_satisfy_every_row(seed: int) -> None:
     G, A = g.standard_normal((4, n)), g.standard_normal((3, n))
     body = iopt.QuadraticProgram(
         np.eye(n), np.zeros(n), G=G, h=G @ inside + 0.01, A=A, b=A @ inside, lb=-1.0, ub=1.0
-    ).structure()  # fmt: skip
+    ).program()  # fmt: skip
     x = body.project(inside + 3.0 * g.standard_normal(n))
     assert np.all((x >= -1.0) & (x <= 1.0))
     # Ten terms below 10 are rounded, or HiGHS's point is put onto the rows once more.
@@ -237,8 +237,8 @@ def test_multipliers_of_a_stationary_point_are_recovered(seed: int, power: int) 
         G=G / unit * rows[:m, None], h=(G @ x + [0.0, 0.0, 0.0, 1.0]) * rows[:m],
         A=A / unit * rows[m:, None], b=(A @ x) * rows[m:], lb=-unit, ub=unit,
     )  # fmt: skip
-    structure = qp.structure()
-    found = structure.optimality(structure.at(unit * x), None, 1e-9)
+    program = qp.program()
+    found = program.optimality(program.at(unit * x), None, 1e-9)
     prices = found.multipliers
     left = (found.reduced - prices["lower"] + prices["upper"]) * unit
     # Twenty terms below 10 are rounded, with a factor of a hundred for the fit.
@@ -256,8 +256,8 @@ def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     n, x = 6, np.array([1.0, 1.0, -1.0, -1.0, 0.25, -0.5])
     G, A, q = g.standard_normal((1, n)), g.standard_normal((1, n)), g.standard_normal(n)
     qp = iopt.QuadraticProgram(np.zeros((n, n)), q, G=G, h=G @ x, A=A, b=A @ x, lb=-1.0, ub=1.0)
-    structure = qp.structure()
-    found = structure.optimality(structure.at(x), None, 1e-9)
+    program = qp.program()
+    found = program.optimality(program.at(x), None, 1e-9)
     left = found.reduced - found.multipliers["lower"] + found.multipliers["upper"]
     bounds = np.diag(np.sign(x))[np.abs(x) == 1.0]
     _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)

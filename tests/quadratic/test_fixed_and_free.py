@@ -89,13 +89,13 @@ def test_only_exact_opposites_make_an_equation() -> None:
     """½ - 2⁻⁵⁴ is no end of 3x ≤ 1.5, and products with 3 and sums are rounded in the last bit."""
     rows = np.array([[0.1, 0.2], [-0.1 * 3.0, -0.2 * 3.0], [3.0, 0.0], [1.0, 1.0], [-1.0, -1.0]])
     sides = np.array([0.5, -1.5, 1.5, 2.75, -2.75 + 2.0**-51])
-    qp = iopt.QuadraticProgram(EYE, G=rows, h=sides, lb=[0.5 - 2.0**-54, 0.0]).structure()
+    qp = iopt.QuadraticProgram(EYE, G=rows, h=sides, lb=[0.5 - 2.0**-54, 0.0]).program()
     assert Fraction(0.1) * 3 != Fraction(0.1 * 3.0)
     assert opposite_rows(qp).size == 0
     rows[1], sides[1] = -2.0 * rows[0], -1.0
-    assert opposite_rows(iopt.QuadraticProgram(EYE, G=rows, h=sides).structure()).tolist() == [0]
+    assert opposite_rows(iopt.QuadraticProgram(EYE, G=rows, h=sides).program()).tolist() == [0]
     wide = iopt.QuadraticProgram(-EYE, G=rows[3:], h=sides[3:], lb=-4.0, ub=4.0)
-    assert not wide.structure().is_convex
+    assert not wide.program().is_convex
 
 
 # ------------------------------------------------------------------ free variables
@@ -110,7 +110,7 @@ def test_a_convex_free_variable_needs_no_range() -> None:
     assert (bracket.lower, bracket.upper) == pytest.approx((-0.25, -0.25), rel=1e-4)
     assert bracket.values["x"] == pytest.approx([1.0, 0.5], abs=1e-6)
     assert iopt.solve(qp, prove=10).certificate.claim is iopt.Claim.GLOBAL
-    low, high = qp.structure().optimal_ranges
+    low, high = qp.program().optimal_ranges
     assert low == pytest.approx([0.0, 0.0], abs=1e-6)
     assert high == pytest.approx([1.0, 0.5], abs=1e-6)
 
@@ -128,7 +128,7 @@ def test_what_falls_without_end_or_is_flat_is_refused() -> None:
     for crossed, error in ((2.0, IncompatibleSolver), (6.0, UnboundedProblem)):
         P = [[-1.0, 0.0, 0.0], [0.0, 2.0, crossed], [0.0, crossed, 2.0]]
         qp = iopt.QuadraticProgram(P, lb=[0.0, -INF, -INF], ub=[1.0, INF, INF])
-        assert qp.structure().optimal_ranges is None
+        assert qp.program().optimal_ranges is None
         with pytest.raises(error):
             iopt.bound(qp)
 
@@ -170,7 +170,7 @@ def test_ends_hold_all_minimisers_and_brackets_the_optimum(count: int) -> None:
     for p in programs(7, count):
         qp, found = program(p), p.minimum(every=True)
         assert found is not None
-        ends = qp.structure().optimal_ranges
+        ends = qp.program().optimal_ranges
         if ends is None:
             continue
         order = shaking.order(p.n, "fixed and free")

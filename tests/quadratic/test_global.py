@@ -21,8 +21,8 @@ from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Tree
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 ROUNDING = 1e-12
 """Relative: of the enumeration and of a value at a point that is feasible up to rounding."""

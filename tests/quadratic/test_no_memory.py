@@ -29,11 +29,11 @@ def test_what_is_near_a_point_does_not_depend_on_other_points() -> None:
     """A point that violates two rows, the point that is found near it, and both in turn."""
     g = np.random.default_rng(1)
     x = g.uniform(-0.2, 0.2, 8)
-    first = convex().as_written().near(x)
+    first = convex().compiled().near(x)
     assert first is not None
-    alone = convex().as_written().near(first.x)
+    alone = convex().compiled().near(first.x)
     assert alone is not None
-    asked = convex().as_written()
+    asked = convex().compiled()
     for point in (x, first.x, x, np.zeros(8), first.x):
         found = asked.near(point)
         if np.array_equal(point, first.x):
@@ -48,12 +48,12 @@ def test_what_is_near_a_point_does_not_depend_on_other_points() -> None:
 def test_bounds_are_the_same_whenever_they_are_asked_for() -> None:
     qp = convex()
     solved = iopt.solve(qp)
-    fresh, used = convex().as_written(), qp.as_written()
+    fresh, used = convex().compiled(), qp.compiled()
     x, good = solved.values["x"], solved.multipliers
     zero = {name: np.zeros_like(value) for name, value in good.items()}
     expected = {}
     for name, multipliers in (("good", good), ("zero", zero)):
-        expected[name] = list(convex().as_written().bounds(fresh.at(x), multipliers))
+        expected[name] = list(convex().compiled().bounds(fresh.at(x), multipliers))
     for _ in range(2):
         for name, multipliers in (("zero", zero), ("good", good)):
             assert list(used.bounds(used.at(x), multipliers)) == expected[name]
@@ -81,8 +81,8 @@ def test_a_point_is_near_whether_or_not_there_was_time_before(
     def row() -> Any:
         return iopt.QuadraticProgram(np.eye(2), A=[[1.0, -1.0]], b=[1e-3], lb=0.0, ub=1.0)
 
-    x, rows = np.array([0.5, 0.5]), row().as_written()
-    expected = row().as_written().near(x)
+    x, rows = np.array([0.5, 0.5]), row().compiled()
+    expected = row().compiled().near(x)
     assert expected is not None
     with monkeypatch.context() as patch:
         patch.setattr(polyhedron, "nearest_point", late)
@@ -98,7 +98,7 @@ def test_passes_that_a_limit_has_ended_are_made_anew(monkeypatch: pytest.MonkeyP
     G = np.eye(n) - np.eye(n, k=-1)
 
     def chain() -> Any:
-        return iopt.QuadraticProgram(np.eye(n), G=G, h=np.eye(n)[0], lb=0.0).as_written()
+        return iopt.QuadraticProgram(np.eye(n), G=G, h=np.eye(n)[0], lb=0.0).compiled()
 
     expected, rows = chain().intervals, chain()
     with monkeypatch.context() as patch:

@@ -11,7 +11,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import as_vector, dot
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.feasibility import proved_conflict
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, feasible_exactly, proved_ray
 

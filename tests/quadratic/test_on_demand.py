@@ -73,7 +73,7 @@ def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() ->
     X, y = noisy(3)
     problem = iopt.KernelProblem.from_data(X, y, SIGMOID, cache_mb=4.0)
     K = iopt.kernels.get(SIGMOID)(X)
-    qp = iopt.SVMDual().structure(problem)
+    qp = iopt.SVMDual().program(problem)
     run = Descent(Task(problem, iopt.SVMDual(), qp), np.zeros(N))
     blocks = ComputedBlocks(run.program, run.gram, lambda: False)
     for size in (40, 40, 60, 25, 50):
@@ -89,7 +89,7 @@ def test_a_block_ends_where_the_clock_is_looked_at(monkeypatch: pytest.MonkeyPat
     X, y = noisy(4)
     K = iopt.kernels.Gaussian()(X)
     problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=100.0)
-    qp = iopt.SVMDual(C=50.0).structure(problem)
+    qp = iopt.SVMDual(C=50.0).program(problem)
     clock: list[bool] = []
 
     def run(blocks: int) -> loops.StepOutcome:
@@ -124,7 +124,7 @@ def test_an_interrupted_block_leaves_no_gradient_that_claims_could_rest_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(RowGram, "spread", interrupted)
-    qp = iopt.SVMDual(C=50.0).structure(problem)
+    qp = iopt.SVMDual(C=50.0).program(problem)
     solution = SMO().solve(Task(problem, iopt.SVMDual(C=50.0), qp))
     assert solution.status is iopt.Status.INTERRUPTED
     assert solution.gradient is None

@@ -13,7 +13,7 @@ from scipy import sparse
 import indefinite_opt as iopt
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic import QuadraticProgram
-from indefinite_opt.quadratic.program.cvxpy_problem import CvxpyOrigin
+from indefinite_opt.quadratic.data.cvxpy_problem import CvxpyOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

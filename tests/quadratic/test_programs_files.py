@@ -14,9 +14,9 @@ from helpers import damage
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import is_sparse
 from indefinite_opt.quadratic import QuadraticProgram
+from indefinite_opt.quadratic.data.arrays import quadratic_arrays
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
-from indefinite_opt.quadratic.program.arrays import quadratic_arrays
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 BOX = """3
  1 -2 3
@@ -208,22 +208,22 @@ def test_npz_files_that_the_package_exports(tmp_path: Path) -> None:
     """The objective is that of the formulation, at a point that is feasible."""
     X = np.random.default_rng(0).standard_normal((8, 2))
     problem = iopt.KernelProblem.from_data(X, np.repeat([-1, 1], 4), "sigmoid(a=1, r=-1)")
-    structure = iopt.SVMDual(C=2.0).structure(problem)
-    program = QuadraticProgram.read(structure.export(tmp_path / "dual.npz"))
+    program = iopt.SVMDual(C=2.0).program(problem)
+    declared = QuadraticProgram.read(program.export(tmp_path / "dual.npz"))
     x = np.full(8, 0.5)
     Q = problem.K * np.outer(problem.y, problem.y)
-    assert program.sense == -1
-    assert program.objective(x) == pytest.approx(0.5 * x @ Q @ x - x.sum(), rel=1e-14)
-    assert program.A.tolist() == [problem.y.tolist()]
-    assert (program.lb.tolist(), program.ub.tolist()) == ([0.0] * 8, [2.0] * 8)
+    assert declared.sense == -1
+    assert declared.objective(x) == pytest.approx(0.5 * x @ Q @ x - x.sum(), rel=1e-14)
+    assert declared.A.tolist() == [problem.y.tolist()]
+    assert (declared.lb.tolist(), declared.ub.tolist()) == ([0.0] * 8, [2.0] * 8)
     linear = QuadraticProgram.read(
-        iopt.LPSVM(C=2.0).structure(problem).export(tmp_path / "linear.npz")
+        iopt.LPSVM(C=2.0).program(problem).export(tmp_path / "linear.npz")
     )
     assert not linear.P.any()
     for suffix in (".lp", ".mps"):
-        again = QuadraticProgram.read(structure.export(tmp_path / f"dual{suffix}"))
+        again = QuadraticProgram.read(program.export(tmp_path / f"dual{suffix}"))
         assert again.sense == -1
-        assert again.objective(x) == pytest.approx(program.objective(x), rel=1e-12)
+        assert again.objective(x) == pytest.approx(declared.objective(x), rel=1e-12)
 
 
 # --- round trips ---------------------------------------------------------------------------

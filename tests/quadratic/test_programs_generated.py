@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.quadratic import QuadraticProgram, instances
+from indefinite_opt.quadratic.data.arrays import quadratic_arrays
 from indefinite_opt.quadratic.instances.by_name import FAMILIES, GRAPHS, SUITE
 from indefinite_opt.quadratic.instances.random_programs import Draws
-from indefinite_opt.quadratic.program.arrays import quadratic_arrays
 
 DIGESTS = {
     "boxqp-50-40-1": "05ab6205c4c76110",

@@ -18,7 +18,7 @@ from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 
 
 def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Conditions:
-    return Conditions(box_quadratic(formulation.structure(problem)))
+    return Conditions(box_quadratic(formulation.program(problem)))
 
 
 def least_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> float:

@@ -59,23 +59,23 @@ def test_no_multipliers_prove_more_than_the_optimal_value(kind: str) -> None:
     """Whatever the point and the multipliers, the bound is below the objective of every point."""
     generator = np.random.default_rng(7)
     qp = convex_program(5, 3, **rows_of(5, 3)[kind])
-    structure = qp.structure()
+    program = qp.program()
     best = iopt.solve(qp).objective
     for _ in range(20):
-        point = structure.at(structure.random_start(generator))
+        point = program.at(program.random_start(generator))
         multipliers = {
             name: generator.standard_normal(shape) * 10.0 ** generator.uniform(-8, 2)
-            for name, shape in structure.multiplier_shapes.items()
+            for name, shape in program.multiplier_shapes.items()
         }
-        assert best_bound(structure, point, multipliers) <= best + 1e-7 * max(1.0, abs(best))
+        assert best_bound(program, point, multipliers) <= best + 1e-7 * max(1.0, abs(best))
 
 
 def test_convex_along_the_equations_only() -> None:
     """xᵀPx = -4x₁x₂ on x₁ + x₂ = 1: with x₁ = t it is 4t² - 4t, least at t = ½."""
     qp = iopt.QuadraticProgram([[0.0, -4.0], [-4.0, 0.0]], A=[[1.0, -1.0]], b=[0.0], lb=-1, ub=1)
-    assert not qp.structure().is_convex
+    assert not qp.program().is_convex
     qp = iopt.QuadraticProgram([[0.0, -4.0], [-4.0, 0.0]], A=[[1.0, 1.0]], b=[1.0], lb=-1, ub=2)
-    assert qp.structure().is_convex
+    assert qp.program().is_convex
     result = iopt.solve(qp)
     assert result.values["x"] == pytest.approx([0.5, 0.5], abs=1e-6)
     assert result.objective == pytest.approx(-1.0, rel=1e-9)
@@ -147,7 +147,7 @@ def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) ->
 
 def assert_proved_along(qp: iopt.QuadraticProgram, d: list[Fraction]) -> None:
     """dᵀPd is not less than what is proved of it, exactly."""
-    proved = as_vector(qp.structure().along_rows.least)
+    proved = as_vector(qp.program().along_rows.least)
     assert dot(proved, [v * v for v in d]) <= dot(d, product(as_matrix(qp.P), d))
 
 
@@ -166,7 +166,7 @@ def test_units_hide_no_curvature(seed: int, power: int) -> None:
     for curved, convex in ((0.0, True), (1e-9, False), (-1e-9, True)):
         P = (F @ F.T - curved * np.outer(v, v)) * units * units[:, None]
         qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0)
-        assert qp.structure().is_convex is convex
+        assert qp.program().is_convex is convex
         assert_proved_along(qp, as_vector(v / units))
 
 
@@ -174,7 +174,7 @@ def test_units_hide_no_curvature(seed: int, power: int) -> None:
 def test_a_saddle_that_units_hide_is_no_minimum(rows: dict[str, Any]) -> None:
     """½·10¹²x² - ½·10⁻⁵y²: its minimum -5·10⁶ is at y = ±10⁶, and 0 is a saddle."""
     qp = iopt.QuadraticProgram(np.diag([1e12, -1e-5]), [0.0, 0.0], lb=-1e6, ub=1e6, **rows)
-    assert not qp.structure().is_convex
+    assert not qp.program().is_convex
     certificate = iopt.verify(qp, {"x": [0.0, 0.0]})
     assert certificate.claim is iopt.Claim.STATIONARY
     assert certificate.curvature < 0.0
@@ -459,7 +459,7 @@ def test_ranges_from_equations_without_common_variables(seed: int) -> None:
     lower = np.where(generator.random(7) < 0.3, -np.inf, -generator.uniform(0.0, 2.0, 7))
     upper = np.where(generator.random(7) < 0.3, np.inf, generator.uniform(0.0, 2.0, 7))
     b = A @ generator.uniform(np.maximum(lower, -2.0), np.minimum(upper, 2.0))
-    ranges = iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).structure().ranges
+    ranges = iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).program().ranges
     for end, given, side in zip(ranges, (lower, upper), (1.0, -1.0), strict=True):
         for i in range(7):
             answer = linprog(side * np.eye(7)[i], None, None, A, b, np.column_stack([lower, upper]))
@@ -549,26 +549,26 @@ def test_semidefinite_exactly() -> None:
 
 
 @pytest.mark.parametrize("kind", rows_of(2, 0))
-def test_the_structure_states_the_declared_program(kind: str) -> None:
+def test_the_program_states_the_declared_program(kind: str) -> None:
     """Objective and feasibility of random points as cvxpy evaluates the declaration."""
     generator = np.random.default_rng(11)
     A, q = generator.standard_normal((5, 5)), generator.standard_normal(5)
     for sense in (1, -1):
         qp = iopt.QuadraticProgram(A + A.T, q, **rows_of(5, 2)[kind], sense=sense, constant=2.5)
-        program, structure = qp.declare(), qp.structure()
-        assert program.structure is structure
+        stated, program = qp.declare(), qp.program()
+        assert stated.compiled is program
         for scale in (0.1, 10.0):
             x = scale * generator.standard_normal(5)
-            feasible = structure.project(x)
+            feasible = program.project(x)
             for point in (x, feasible):
-                objective, violation = program.evaluate({"x": point})
-                declared = structure.declared(structure.value(point))
+                objective, violation = stated.evaluate({"x": point})
+                declared = program.declared(program.value(point))
                 assert objective == pytest.approx(declared, rel=1e-12)
-                assert (violation <= 1e-9) == (structure.infeasibility(point) <= 1e-9)
+                assert (violation <= 1e-9) == (program.infeasibility(point) <= 1e-9)
                 expected = 0.5 * point @ (A + A.T) @ point + q @ point + 2.5
                 assert objective == pytest.approx(expected, rel=1e-10)
-            assert program.evaluate({"x": feasible})[1] <= 1e-9
-        assert set(program.subject_to) == set(structure.multiplier_shapes)
+            assert stated.evaluate({"x": feasible})[1] <= 1e-9
+        assert set(stated.subject_to) == set(program.multiplier_shapes)
 
 
 def test_a_maximisation_is_of_the_objective_that_was_given(tmp_path: Any) -> None:
@@ -633,10 +633,10 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
     qp = iopt.QuadraticProgram(
         q=cost[order], G=G[:, order], h=[-1.0], A=A[:, order], b=[0.0, 0.0], lb=0.0, ub=ends[order]
     )
-    structure = qp.structure()
+    program = qp.program()
     for x in ([size, size, 0.0, 0.0], [size, size, 1.0, 1.0]):
-        point = structure.at(np.array(x)[order])
-        near, error = structure.attained(point, structure.infeasibility(point.x))
+        point = program.at(np.array(x)[order])
+        near, error = program.attained(point, program.infeasibility(point.x))
         assert near.value + error == pytest.approx(1.0)
     certificate = iopt.verify(qp, {"x": np.array([size, size, 0.0, 0.0])[order]})
     assert certificate.claim < iopt.Claim.LOCAL
@@ -644,9 +644,9 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
     assert certificate.gap >= 0.5
 
 
-def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
+def dual_value(program: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
     """F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) - Σ |r_i|·reach_i, exact, with r = ∇F + Gᵀz + Aᵀy."""
-    exact = Exactly(structure, x)
+    exact = Exactly(program, x)
     slope = [abs(entry) for entry in exact.reduced(z, y)]
     return exact.lagrangian(z, y) - dot(slope, as_vector(reach))
 
@@ -662,10 +662,10 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     P = F @ F.T if part == "quadratic" else np.zeros((n, n))
     q = g.standard_normal(n) if part == "linear" else np.zeros(n)
     right = {"inequalities": {"G": rows, "h": rows @ x}, "equalities": {"A": rows, "b": rows @ x}}
-    structure = iopt.QuadraticProgram(P, q, **right.get(part, {}), lb=x, ub=x).structure()
+    program = iopt.QuadraticProgram(P, q, **right.get(part, {}), lb=x, ub=x).program()
     multipliers = {part: prices} if part in right else {}
-    exact = dual_value(structure, x, *(multipliers.get(k, np.zeros(0)) for k in right), np.zeros(n))
-    bound = best_bound(structure, structure.at(x), multipliers)
+    exact = dual_value(program, x, *(multipliers.get(k, np.zeros(0)) for k in right), np.zeros(n))
+    bound = best_bound(program, program.at(x), multipliers)
     # A sum of k terms is wrong by k·eps/2 of these at most, and often by one: k is below 20 here,
     # the terms are below 1000.
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
@@ -680,11 +680,11 @@ def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: i
     q, ends = -(A.T @ y), np.ones(n)
     q[np.arange(n) != wide] += 1.0
     ends[wide] = 1e12
-    structure = iopt.QuadraticProgram(q=q, A=A, b=np.zeros(m), lb=-ends, ub=ends).structure()
+    program = iopt.QuadraticProgram(q=q, A=A, b=np.zeros(m), lb=-ends, ub=ends).program()
     x = np.zeros(n)
     # Summed as usual, the slope is wrong by 17 eps times its terms, which would cost 1e-2.
-    bound = Fraction(best_bound(structure, structure.at(x), {"equalities": y}))
-    assert dual_value(structure, x, np.zeros(0), y, ends) - bound <= 1e-6
+    bound = Fraction(best_bound(program, program.at(x), {"equalities": y}))
+    assert dual_value(program, x, np.zeros(0), y, ends) - bound <= 1e-6
 
 
 @pytest.mark.parametrize(("missed", "ends"), [(1e-3, (-4, 4)), (-1e-6, (-4, 0)), (-1e-6, (0, 4))])
@@ -696,8 +696,8 @@ def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
     qp = iopt.QuadraticProgram(
         np.diag([-1.0, 1.0]), A=[[1.0, 0.0]], b=[1.0], lb=[-4.0, low], ub=[4.0, high]
     )
-    structure, x = qp.structure(), np.array([1.0 + missed, 0.0])
-    bound = best_bound(structure, structure.at(x), {"equalities": np.array([x[0]])})
+    program, x = qp.program(), np.array([1.0 + missed, 0.0])
+    bound = best_bound(program, program.at(x), {"equalities": np.array([x[0]])})
     # ‖P‖(2‖d‖ + δ)δ with ‖d‖ < 8 is taken off, with three to spare.
     assert -0.5 - 50.0 * abs(missed) <= bound <= -0.5
 
@@ -717,15 +717,15 @@ def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
 )
 def test_the_least_curvature_along_rows(P: Any, A: Any, least: float) -> None:
     rows = np.array(A, dtype=float)
-    structure = iopt.QuadraticProgram(P, [0.0, 0.0], A=rows, b=np.zeros(len(rows))).structure()
-    found, rounding = structure.along_rows.restricted(np.arange(2), rows)
+    program = iopt.QuadraticProgram(P, [0.0, 0.0], A=rows, b=np.zeros(len(rows))).program()
+    found, rounding = program.along_rows.restricted(np.arange(2), rows)
     assert found == pytest.approx(least, abs=1e-14)
-    assert structure.is_convex == (least >= 0.0)
+    assert program.is_convex == (least >= 0.0)
     assert 0.0 <= rounding <= 1e-14
 
 
 def polyhedron(**parts: Any) -> Any:
-    return iopt.QuadraticProgram(q=np.zeros(2), **parts).structure()
+    return iopt.QuadraticProgram(q=np.zeros(2), **parts).program()
 
 
 @pytest.mark.parametrize(

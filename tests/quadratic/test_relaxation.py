@@ -24,7 +24,7 @@ def scaled_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Sca
     A = generator.standard_normal((n, n))
     problem = iopt.KernelProblem(A + A.T, generator.permutation(np.arange(n) % 2))
     result = iopt.solve(problem, formulation)
-    quadratic = box_quadratic(result.formulation.structure(problem))
+    quadratic = box_quadratic(result.formulation.program(problem))
     return whole(quadratic), quadratic.value(next(iter(result.values.values())))
 
 
@@ -160,7 +160,7 @@ def test_a_part_of_a_box_inherits_its_bound() -> None:
     """Twenty iterations from the multipliers of the whole box do more than twenty from none."""
     A = np.random.default_rng(8).standard_normal((14, 14))
     problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
-    quadratic = box_quadratic(iopt.SVMDual(C=1.0, bias=False).structure(problem))
+    quadratic = box_quadratic(iopt.SVMDual(C=1.0, bias=False).program(problem))
     relaxation = Relaxation.of_whole(whole(quadratic), 0.0, np.zeros(14, bool))
     relaxation.run(1000)
     low, high = quadratic.lower.copy(), quadratic.upper.copy()

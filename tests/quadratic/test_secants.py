@@ -69,7 +69,7 @@ def test_multipliers_of_secants_prove_the_optima_of_their_linear_programs(
 ) -> None:
     """Those of scipy, box after box; where there is no point the bound is far above all values."""
     program = separable(8, rows, equations, 3, convex=0.0)
-    form = finite_form(quadratic_program(program).structure())
+    form = finite_form(quadratic_program(program).program())
     assert form is not None
     whole, rng, empty = form.quadratic, np.random.default_rng(0), 0
     secants, h, unit = SecantProgram(whole), np.diagonal(whole.H), program.terms(np.full(8, 10.0))

@@ -249,7 +249,7 @@ def test_rows_of_large_programs_are_scaled_without_the_objective() -> None:
     """A feasible point of few rows needs no dense P, which would have 36 million entries."""
     n = 6000
     P, A = sparse.eye_array(n, format="csr"), sparse.csr_array(np.ones((1, n)))
-    qp = iopt.QuadraticProgram(P, A=A, b=[1.0], lb=0.0).as_written()
+    qp = iopt.QuadraticProgram(P, A=A, b=[1.0], lb=0.0).compiled()
     scaled = qp.in_units(qp.row_units)
     assert scaled.hessian is None
     x = qp.row_units.read(LinearRows(scaled).vertex())

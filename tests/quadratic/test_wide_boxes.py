@@ -39,7 +39,7 @@ def test_what_is_no_number_satisfies_no_row(entry: float) -> None:
     """Sums that overflow, and points of solvers that have failed."""
     qp = iopt.QuadraticProgram(q=[1.0, 1.0], A=[[1e10, 1.0]], b=[1.0])
     with np.errstate(all="ignore"):
-        assert not qp.structure().infeasibility(np.array([entry, 0.0])) <= 1e-6
+        assert not qp.program().infeasibility(np.array([entry, 0.0])) <= 1e-6
 
 
 def test_right_hand_sides_from_1e20_on_are_infinite() -> None:

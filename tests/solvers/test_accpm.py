@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part, random_problem
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyDual
+from indefinite_opt.modeling.programs.proxy_kernel import ProxyDual
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.proxy_kernel.accpm import ACCPM
@@ -25,7 +25,7 @@ from indefinite_opt.solvers.proxy_kernel.newton import Newton
 
 Array = NDArray[np.float64]
 
-FORMULATION = iopt.LussDual()  # a task names one; the solvers read the structure
+FORMULATION = iopt.LussDual()  # a task names one; the solvers read the program
 
 
 def run(dual: ProxyDual, solver: Any = None, **options: Any) -> Solution:

@@ -41,13 +41,13 @@ def test_optimum(case: Case, solver: str) -> None:
     if solver == "uno" and importlib.util.find_spec("unopy") is None:
         pytest.skip("unopy has no wheel for this platform")
     problem = case.problem()
-    structure = case.formulation.structure(problem)
-    if solver not in LOCAL_SOLVERS and not structure.is_convex:
+    program = case.formulation.program(problem)
+    if solver not in LOCAL_SOLVERS and not program.is_convex:
         with pytest.raises(iopt.errors.IncompatibleSolver, match=r"this one is not:"):
             iopt.solve(problem, case.formulation, solver=solver)
         return
     # No gap is small beside an optimum of 0, which solvers that do not descend meet up to theirs.
-    units = [structure.gap_unit(structure.sense * v - structure.constant) for v in case.objectives]
+    units = [program.gap_unit(program.sense * v - program.constant) for v in case.objectives]
     atol = 1e-6 if solver not in LOCAL_SOLVERS and min(units) == 0.0 else 0.0
     result = iopt.solve(problem, case.formulation, solver=solver, atol=atol)
     size = max(1.0, abs(case.objectives[0]))

@@ -9,8 +9,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.solving.solution import Status
-from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
 
 FORMULATIONS = (
@@ -24,18 +24,18 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     """The value of the full model, a closed gap, a feasible point, honest words."""
     ours = generated(problem, formulation, tol=tol)
     full = iopt.solve(problem, formulation, solver="highs", tol=tol)
-    structure = formulation.structure(problem)
-    size = max(structure.gap_unit(structure.sense * r.objective) for r in (ours, full))
+    program = formulation.program(problem)
+    size = max(program.gap_unit(program.sense * r.objective) for r in (ours, full))
     # Rows of 0 are so up to the rounding of their terms, 64 of it at most.
     rounding = 64.0 * 2.0**-53 * 2.0 * problem.largest
     if max(abs(ours.objective), abs(full.objective)) <= rounding:
         return  # an optimal value of zero, and no gap is small beside it
     assert ours.status is Status.SOLVED
     assert abs(ours.objective - full.objective) <= 2.0 * tol * size + rounding
-    assert structure.infeasibility(structure.write(ours.values)) <= 1e-8
-    bound = structure.dual_bound(ours.multipliers)
-    assert bound <= structure.sense * full.objective + 1e-9 * size
-    assert structure.sense * ours.objective - bound <= tol * size
+    assert program.infeasibility(program.write(ours.values)) <= 1e-8
+    bound = program.dual_bound(ours.multipliers)
+    assert bound <= program.sense * full.objective + 1e-9 * size
+    assert program.sense * ours.objective - bound <= tol * size
     assert ours.certificate.claim is Claim.GLOBAL
 
 
@@ -150,7 +150,7 @@ def test_the_simplex_method_alone(
 def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
     """A slack has one entry in its margin, so that its reduced cost is C - λ."""
     margin = np.array([0.5, 0.0, 3.0, 1.25])
-    program = iopt.LPSVM(C=3.0).structure(random_problem("sigmoid", 4, seed=5))
+    program = iopt.LPSVM(C=3.0).program(random_problem("sigmoid", 4, seed=5))
     found = program.multipliers(-margin)
     assert found["margin"].tolist() == margin.tolist()
     assert found["slack"].tolist() == [2.5, 3.0, 0.0, 1.75]

@@ -14,9 +14,9 @@ from helpers.exact import as_matrix, as_vector, linear_optimum, product
 from helpers.problems import random_problem
 from helpers.processes import fresh
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.solving.solution import Status
-from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.solvers.linear.reformulation import Reformulation, reformulations
 
 LABELS = np.array([-1, 1, -1, -1, -1, -1])
@@ -91,7 +91,7 @@ PROGRAMS = (iopt.LPSVM(C=3.0), iopt.GuoSchuurmansLP(), iopt.UniformWeights())
 @pytest.mark.parametrize("scale", [1e-10, 1e10])
 def test_any_point_is_repaired(formulation: iopt.Formulation, scale: float) -> None:
     problem = random_problem("sigmoid", n=12, seed=1)
-    program = formulation.structure(iopt.KernelProblem(scale * problem.K, problem.y))
+    program = formulation.program(iopt.KernelProblem(scale * problem.K, problem.y))
     assert isinstance(program, LinearProgram)
     generator = np.random.default_rng(0)
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_any_point_is_repaired(formulation: iopt.Formulation, scale: float) -> N
 def test_the_repaired_slacks_are_the_least() -> None:
     """K = [[2, 1], [1, 3]], u = (1, -1), b = ½: margins 3/2 and 3/2 for y = (1, -1)."""
     problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 3.0]], [1, -1])
-    program = iopt.LPSVM().structure(problem)
+    program = iopt.LPSVM().program(problem)
     x = program.repaired(program.write({"u": np.array([1.0, -1.0]), "b": 0.5, "xi": np.ones(2)}))
     assert_array_equal(program.read(x)["xi"], [0.0, 0.0])
     x = program.repaired(program.write({"u": np.array([0.5, 0.0]), "b": 0.5, "xi": -np.ones(2)}))
@@ -121,7 +121,7 @@ def test_the_repaired_slacks_are_the_least() -> None:
 def test_the_repaired_weights_are_the_nearest() -> None:
     """(0.9, 0.3 | 0.2): the first class goes down by 0.35 each, where 0.3 would be negative."""
     problem = iopt.KernelProblem(np.diag([1.0, 2.0, 4.0]), [1, 1, -1])
-    program = iopt.GuoSchuurmansLP(beta=0.5).structure(problem)
+    program = iopt.GuoSchuurmansLP(beta=0.5).program(problem)
     found = program.repaired_values({"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
     assert_allclose(found["alpha"], [0.5, 0.0, 0.5], atol=1e-15)
     # δ = max 2 Q α = max(2·½, 0, 8·½).
@@ -152,7 +152,7 @@ def test_the_bound_of_the_game_is_below_its_exact_value(seed: int, offset: float
     Delta = 2.0 * K * np.outer(y, y)
     forms = generator.random(7), generator.random(7) ** 20, np.eye(7)[seed], 1e-300 * np.ones(7)
     for pi in forms:
-        bound = formulation.structure(problem).dual_bound({"sensitivity": pi})
+        bound = formulation.program(problem).dual_bound({"sensitivity": pi})
         exact = exact_dual_value(Delta, y, 0.3, pi)
         assert Fraction(bound) <= exact
         assert bound >= float(exact) - 1e-7 * max(1.0, abs(float(exact)))
@@ -169,8 +169,8 @@ def test_the_bound_of_the_linear_machine_is_a_feasible_dual_value(seed: int, off
     exact = exact_dual_optimum(K, y, 2.0)
     solved = iopt.solve(problem, formulation, solver="highs")
     for margin in (generator.random(4), solved.multipliers["margin"], 1e9 * np.ones(4)):
-        assert Fraction(formulation.structure(problem).dual_bound({"margin": margin})) <= exact
-    bound = formulation.structure(problem).dual_bound(solved.multipliers)
+        assert Fraction(formulation.program(problem).dual_bound({"margin": margin})) <= exact
+    bound = formulation.program(problem).dual_bound(solved.multipliers)
     assert bound >= float(exact) * (1.0 - 1e-6)
 
 
@@ -243,7 +243,7 @@ FORMULATIONS = (
 
 def program(formulation: iopt.Formulation, kernel: str, n: int = 12) -> LinearProgram:
     K = KERNELS[kernel](random_problem("l1-gaussian", n=n, seed=2).K)
-    found = formulation.structure(iopt.KernelProblem(K, np.arange(n) % 3 == 0))
+    found = formulation.program(iopt.KernelProblem(K, np.arange(n) % 3 == 0))
     assert isinstance(found, LinearProgram)
     return found
 
@@ -324,7 +324,7 @@ def test_the_dual_of_the_linear_machine(offset: float) -> None:
     The second row is tight; u = (0, v) has both margins 1 at (1 + c)v + b = 1 = -(3 + c)v - b.
     """
     problem = iopt.KernelProblem(offset + np.array([[2.0, 1.0], [1.0, 3.0]]), [1, -1])
-    whole = iopt.LPSVM(C=10.0).structure(problem)
+    whole = iopt.LPSVM(C=10.0).program(problem)
     for found in reformulations(whole):
         assert found.is_dual
         assert found.form.matrix.shape == (3, 2)

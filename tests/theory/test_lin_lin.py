@@ -113,7 +113,7 @@ def test_the_spectrum_and_the_objective_of_the_example_of_section_2() -> None:
     expected = [-1.0, (3 - np.sqrt(17)) / 2, (3 + np.sqrt(17)) / 2]
     assert_allclose(problem.spectrum.values, expected, atol=1e-14)
     assert problem.spectrum.inertia == (1, 2, 0)
-    qp = iopt.SVMDual(C=INF).structure(problem)
+    qp = iopt.SVMDual(C=INF).program(problem)
     for p, q in np.random.default_rng(0).exponential(size=(20, 2)):
         printed = 0.5 * (3 * (p - 2 / 3) ** 2 + 3 * (q - 2 / 3) ** 2 + 8 * p * q - 8 / 3)
         assert qp.value(np.array([p, q, p + q])) == pytest.approx(printed, abs=1e-12)
@@ -191,7 +191,7 @@ def test_lemma_3_and_theorem_11_on_an_indefinite_kernel(seed: int) -> None:
     curvatures = problem.squared_distances[~np.eye(14, dtype=bool)]
     assert curvatures.min() < 0
     sigma = np.abs(curvatures).min() / 2
-    qp = iopt.SVMDual(C=C).structure(problem)
+    qp = iopt.SVMDual(C=C).program(problem)
     iterates = list(paper_smo(K, y, C))
     for before, after in itertools.pairwise(iterates):
         decrease = qp.value(before) - qp.value(after)

@@ -72,7 +72,7 @@ def test_theorem_5_on_one_pair() -> None:
     assert analysis.bounded is False
     problem = iopt.KernelProblem.from_data([[1.0], [2.0]], [1, -1], "sigmoid", a=1.0, r=1.0)
     with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
-        iopt.SVMDual(C=np.inf).structure(problem)
+        iopt.SVMDual(C=np.inf).program(problem)
 
 
 def test_condition_9_is_decided_exactly() -> None:

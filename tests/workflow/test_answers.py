@@ -12,7 +12,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem, symmetric
-from indefinite_opt.quadratic import Solution, Solver, Status, Structure, Task
+from indefinite_opt.quadratic import CompiledProgram, Solution, Solver, Status, Task
 from indefinite_opt.workflow import result as results
 from indefinite_opt.workflow.certificates import verification
 
@@ -40,23 +40,21 @@ def test_a_certificate_measures_nothing_again(name: str, monkeypatch: pytest.Mon
     """F, ∇F and the conditions at the point of the result are computed once, by `solve`."""
     problem, formulation, solver = programs()[name]
     result = iopt.solve(problem, formulation, solver)
-    structure, calls = result.structure, Counter[str]()
+    program, calls = result.program, Counter[str]()
 
     def counted(method: str, function: Any) -> Any:
         def count(self: Any, x: Any, *rest: Any, **named: Any) -> Any:
-            calls[method] += self is structure
+            calls[method] += self is program
             return function(self, x, *rest, **named)
 
         return count
 
     with monkeypatch.context() as patch:
         for method in ("at", "optimality", "bounds"):
-            patch.setattr(
-                type(structure), method, counted(method, getattr(type(structure), method))
-            )
+            patch.setattr(type(program), method, counted(method, getattr(type(program), method)))
         certificate = result.certificate
         # Where multipliers come from a solver, the solve needs none of the conditions.
-        assert calls["optimality"] == int(structure.multipliers_from_solver)
+        assert calls["optimality"] == int(program.multipliers_from_solver)
         assert calls["at"] == 0
         # The solve of these needs the bound as well.
         assert calls["bounds"] == 0 or name not in ("linear", "convex")
@@ -74,7 +72,7 @@ class Liar(Solver[Any]):
     """Returns a point with a gradient, and perhaps multipliers, that are not its own."""
 
     name = "liar"
-    accepts = (Structure,)
+    accepts = (CompiledProgram,)
     needs_convex = False
 
     def __init__(self, values: Any, gradient: Any, multipliers: Any = None) -> None:

@@ -15,7 +15,7 @@ from helpers.problems import symmetric
 from helpers.processes import HANGS
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.workflow.bounding import METHODS
 
 INF = float("inf")
@@ -74,7 +74,7 @@ def assert_consistent(bracket: iopt.workflow.Bracket) -> None:
     "case",
     [
         case for case in CASES
-        if isinstance(case.formulation.structure(case.problem()), PairedQP)
+        if isinstance(case.formulation.program(case.problem()), PairedQP)
         and (case.claim is iopt.Claim.LOCAL or case.name in CONVEX_CASES)
     ],
     ids=lambda case: case.name,

@@ -13,9 +13,9 @@ from helpers.kernel_programs import beside, exact_program
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.quadratic.bracket.finite_form import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
+from indefinite_opt.quadratic.programs.gaps import relative
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.gaps import relative
 
 INF = float("inf")
 
@@ -73,7 +73,7 @@ def test_curvature_beside_a_constant_does_not_pass_for_rounding(exponent: int) -
         # With two lines weights move within a class only.
         kept = {iopt.SVMDual(C=1.5): (1, 2, 3), iopt.ConvexHullDual(mu=1.0): (2, 3)}
         for formulation, others in kept.items():
-            qp = formulation.structure(problem)
+            qp = formulation.program(problem)
             # (e_i - e_0)ᵀK(e_j - e_0)
             exact = [[rows[i][j] - rows[0][j] - rows[i][0] + rows[0][0] for j in others]
                      for i in others]  # fmt: skip
@@ -114,7 +114,7 @@ def test_the_attained_value_is_one_of_a_feasible_point_nearby(exponent: int) -> 
         problem, g = kernel(seed, exponent)
         others = [iopt.SVMDual(C=2.0, bias=False), iopt.KSVM(C=2.0)]
         for formulation in formulations(problem, g) + others:
-            program, qp = exact_program(problem, formulation), formulation.structure(problem)
+            program, qp = exact_program(problem, formulation), formulation.program(problem)
             for x in (qp.random_start(g), qp.central_start()):
                 point, error = qp.attained(qp.at(x), 0.0)
                 attained = Fraction(point.value + error)
@@ -131,7 +131,7 @@ def test_the_attained_value_is_one_of_a_feasible_point_nearby(exponent: int) -> 
 def test_a_point_outside_of_the_box_attains_what_one_inside_does() -> None:
     """F = α₁² + α₂² - α₁ - α₂ is 0 at (1, 1), and 2t + 2t² at (1 + t, 1 + t)."""
     problem = iopt.KernelProblem(2.0 * np.eye(2), [1, -1])
-    qp = iopt.SVMDual(C=1.0).structure(problem)
+    qp = iopt.SVMDual(C=1.0).program(problem)
     for t in (1e-12, 1e-9, 1e-3):
         x = np.array([1.0 + t, 1.0 + t])
         # Far enough outside, it is moved; nearer than rounding, the way to the box is an error.
@@ -147,7 +147,7 @@ def test_the_least_bound_that_rounding_leaves_too_small(count: int) -> None:
     """As doubles, three weights of 1/3 sum to less than 1; the next number is meant."""
     y = np.where(np.arange(2 * count) < count, 1, -1)
     problem = iopt.KernelProblem(-np.eye(2 * count), y)
-    qp = iopt.ConvexHullDual(mu=1.0 / count).structure(problem)
+    qp = iopt.ConvexHullDual(mu=1.0 / count).program(problem)
     assert Fraction(float(qp.widest)) * count >= 1
     assert qp.widest <= np.nextafter(1.0 / count, 1.0)
     bracket = iopt.bound(problem, iopt.ConvexHullDual(mu=1.0 / count))
@@ -188,7 +188,7 @@ def test_bounds_hold_where_products_underflow(scale: float) -> None:
             iopt.GuoSchuurmansQP(beta=0.5),
             iopt.SVMDual(C=min(C, 1e20)),
         ):
-            qp = formulation.structure(problem)
+            qp = formulation.program(problem)
             optimum = exact_program(problem, formulation).minimum()[0]
             form = finite_form(qp)
             task = Task(problem, formulation, qp, max_iter=3, time_limit=5.0)

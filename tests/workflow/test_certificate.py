@@ -93,7 +93,7 @@ def test_no_number_is_too_large_or_small_to_be_judged(title: str) -> None:
     """Points that meet the constraints as well as can be: GLOBAL are those near the optimum."""
     problem = suited(random_problem("sigmoid", n=12, seed=5), as_formulation(title))
     right = iopt.solve(problem, title, tol=1e-9)
-    structure = as_formulation(title).structure(problem)
+    program = as_formulation(title).program(problem)
     generator = np.random.default_rng(5)
     # Of other tasks weights are taken whose squares are numbers.
     largest = [1e150, 1e300] if right.formulation.task == "classification" else [1e100]
@@ -103,7 +103,7 @@ def test_no_number_is_too_large_or_small_to_be_judged(title: str) -> None:
                 name: base * value + size * generator.standard_normal(np.shape(value))
                 for name, value in right.values.items()
             }
-            for given in (values, structure.feasible_values(values)):
+            for given in (values, program.feasible_values(values)):
                 certificate = iopt.verify(problem, title, given)
                 if certificate.claim is Claim.GLOBAL:
                     best = right.objective

@@ -87,11 +87,11 @@ def test_an_equal_model_is_compiled_once(
     problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     formulation, weights = iopt.SVMDual(), np.ones(2)
-    structures = [formulation.as_written(problem), iopt.SVMDual().as_written(problem)]
-    weighted = [iopt.OneClassSVM(weights=weights).as_written(problem) for _ in range(2)]
-    assert structures[0] is structures[1]
+    programs = [formulation.compiled(problem), iopt.SVMDual().compiled(problem)]
+    weighted = [iopt.OneClassSVM(weights=weights).compiled(problem) for _ in range(2)]
+    assert programs[0] is programs[1]
     assert weighted[0] is weighted[1]
-    assert iopt.SVMDual(2.0).as_written(problem) is not structures[0]
+    assert iopt.SVMDual(2.0).compiled(problem) is not programs[0]
 
 
 def test_a_cvxpy_parameter_in_a_program_that_cvxpy_evaluates(problem: iopt.KernelProblem) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation.limits import TimeLimitReached
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
+from indefinite_opt.quadratic.programs.program import Curvature, Optimality, Point
 from indefinite_opt.quadratic.proof.certificate import Answer, claim_of
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
-from indefinite_opt.quadratic.structures.structure import Curvature, Optimality, Point
 from indefinite_opt.workflow.certificates import measurement
 
 Claim = iopt.Claim

@@ -25,7 +25,7 @@ Y = np.where(X["depth"] + X["width"] ** 2 > 0.6, "inside", "outside")
 FORMULATIONS = (
     "SVMDual", "LPSVM", "GuoSchuurmansLP", "KernelLogistic", "LussDual", "NuSVR", "SVDD"
 )  # fmt: skip
-"""Of each structure and task one."""
+"""Of each kind of program and each task one."""
 
 
 @pytest.fixture(scope="module")

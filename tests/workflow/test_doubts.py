@@ -16,8 +16,8 @@ import indefinite_opt as iopt
 from helpers.answers import Answer
 from helpers.problems import random_problem
 from indefinite_opt.errors import DoubtfulResult, InfeasibleProblem, SolverFailed
+from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.solving.solution import Status
-from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.workflow import path as paths
 from indefinite_opt.workflow import result as results
 

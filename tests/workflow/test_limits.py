@@ -22,9 +22,9 @@ from indefinite_opt.quadratic.bracket.box_bound import Node
 from indefinite_opt.quadratic.bracket.finite_form import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
+from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.solvers.external import conic, highs, osqp
 from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.solvers.proxy_kernel.projected_gradient import ProjectedGradient
@@ -131,13 +131,13 @@ def test_what_verify_does_before_it_certifies_is_part_of_its_limit(
     result = iopt.solve(problem, "SVMDual")
     given = limits_of(monkeypatch, verification)
     clock = Clock(monkeypatch)
-    structure = iopt.SVMDual.structure
+    program = iopt.SVMDual.program
 
     def slow(formulation: iopt.SVMDual, problem: iopt.KernelProblem) -> Any:
         clock.now += 30.0
-        return structure(formulation, problem)
+        return program(formulation, problem)
 
-    monkeypatch.setattr(iopt.SVMDual, "structure", slow)
+    monkeypatch.setattr(iopt.SVMDual, "program", slow)
     iopt.verify(problem, "SVMDual", result.values, time_limit=100.0)
     assert 0.0 < given[0] <= 70.0
 
@@ -158,7 +158,7 @@ def test_a_certificate_without_time_measures_what_takes_none(
     result = iopt.solve(qp, time_limit=1000.0)
     known = result.multipliers if multipliers else None
     evidence = replace(result.evidence, multipliers=known, witness=None, time_limit=1e-3)
-    _ = fresh.structure()  # a feasible point
+    _ = fresh.program()  # a feasible point
     long_from(monkeypatch, 0)
     Clock(monkeypatch)
     certificate = replace(result, problem=fresh, formulation=fresh, evidence=evidence).certificate
@@ -211,7 +211,7 @@ def test_the_linear_bound_is_below_an_optimum_that_it_attains(
     A = np.random.default_rng(seed).standard_normal((8, 8))
     y = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
     problem = iopt.KernelProblem(-np.outer(y, y) * np.abs(A + A.T), y)
-    qp = formulation.structure(problem)
+    qp = formulation.program(problem)
     upper = Fraction(qp.upper)
     curved = Fraction(qp.hessian) * upper * sum(map(Fraction, -np.abs(problem.K).ravel())) / 2
     optimum = upper * (curved + 8 * Fraction(qp.linear))
@@ -237,7 +237,7 @@ def test_a_worker_gives_its_box_back_when_the_time_is_over(
         raise limits.TimeLimitReached
 
     formulation = iopt.SVMDual(C=10.0)
-    task = Task(sigmoid_problem, formulation, formulation.structure(sigmoid_problem))
+    task = Task(sigmoid_problem, formulation, formulation.program(sigmoid_problem))
     search = GlobalSearch(task, 1e-9)
     monkeypatch.setattr(search.deadline, "timed", late)
     node = Node(search.whole_box[1], -np.inf, 0, search.root)
@@ -252,7 +252,7 @@ def test_boxes_do_not_wait_for_jobs_in_their_own_threads() -> None:
     generator = np.random.default_rng(0)
     P = generator.integers(-50, 51, (12, 12)).astype(float)
     qp = iopt.QuadraticProgram(P + P.T, generator.integers(-50, 51, 12), lb=0.0, ub=1.0)
-    task = Task(qp, qp, qp.structure(), time_limit=20.0)
+    task = Task(qp, qp, qp.program(), time_limit=20.0)
     search = GlobalSearch(task, 1e-9)
     search.begin()
     node = Node(search.whole_box[1], search.bracket.lower, 3, search.root)

@@ -12,8 +12,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, Program, as_matrix, as_vector
-from indefinite_opt.modeling.structures.signed_weights import signed_qp
-from indefinite_opt.quadratic.structures.paired_qp import kernel_qp
+from indefinite_opt.modeling.programs.signed_weights import signed_qp
+from indefinite_opt.quadratic.programs.paired_qp import kernel_qp
 
 Claim = iopt.Claim
 
@@ -46,20 +46,20 @@ def test_a_kernel_in_single_precision_is_solved_with_a_proof(formulation: Any) -
     problem = iopt.KernelProblem(K, targets if task else y, task=task)
     assert np.linalg.eigvalsh(problem.K)[0] < -1e-8
     result = iopt.solve(problem, formulation)
-    structure, certificate = formulation.structure(problem), result.certificate
-    assert not structure.is_convex
+    program, certificate = formulation.program(problem), result.certificate
+    assert not program.is_convex
     assert certificate.claim is Claim.GLOBAL
     assert certificate.gap_kind == "duality gap"
     assert certificate.reasons[0].startswith("Nonconvex by eigenvalues down to -")
     assert "is charged to the dual bound, which meets the objective." in certificate.reasons[0]
-    H, c = as_matrix(structure.H()), as_vector(np.full(structure.n, structure.linear))
-    program = BoxProgram(H, c, [], [], [], [])
-    bound = structure.sense * Fraction(certificate.bound)
+    H, c = as_matrix(program.H()), as_vector(np.full(program.n, program.linear))
+    declared = BoxProgram(H, c, [], [], [], [])
+    bound = program.sense * Fraction(certificate.bound)
     for seed in range(3):
-        x = structure.random_start(np.random.default_rng(seed))
-        assert program.value(as_vector(x)) > bound
-    x = structure.from_values(result.values)
-    value = program.value(as_vector(x))
+        x = program.random_start(np.random.default_rng(seed))
+        assert declared.value(as_vector(x)) > bound
+    x = program.from_values(result.values)
+    value = declared.value(as_vector(x))
     assert 0 <= value - bound <= Fraction(1e-6) * abs(value) * (1 + Fraction(1, 1000))
 
 

@@ -198,7 +198,7 @@ def test_a_session_goes_on_after_an_unbounded_point() -> None:
 
     def solve(C: float) -> Array:
         formulation = iopt.SVMDual(C=C)
-        task = Task(problem, formulation, formulation.structure(problem))
+        task = Task(problem, formulation, formulation.program(problem))
         return session.solve(task).values["alpha"]
 
     first = solve(1.0)
@@ -212,7 +212,7 @@ def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
     problem = path_problem("sigmoid")
     session = SMO().session()
     formulation = iopt.SVMDual(C=10.0)
-    task = Task(problem, formulation, formulation.structure(problem))
+    task = Task(problem, formulation, formulation.program(problem))
 
     try:
         stopped = session.solve(replace(task, callback=press()))

@@ -102,14 +102,14 @@ def test_the_cuts_of_accpm_are_tangents_that_leave_the_optimum() -> None:
     best = iopt.solve(problem, dual, solver="newton", tol=1e-10).values["alpha"]
     cuts = result.trace.iterates
     assert {each.step for each in cuts} == {"cut"}
-    structure: Any = dual.structure(problem)
+    program: Any = dual.program(problem)
     for cut in cuts:
         assert cut.gradient is not None
         x = cut.values["alpha"]
         # Convex F is at least its tangent: what the cut removes is worse than its centre.
         assert cut.gradient @ (best - x) <= 1e-7
         step = 1e-5 * np.random.default_rng(0).standard_normal(x.size)
-        rise = structure.value_gradient(x + step)[0] - structure.value_gradient(x - step)[0]
+        rise = program.value_gradient(x + step)[0] - program.value_gradient(x - step)[0]
         assert rise == pytest.approx(2.0 * cut.gradient @ step, rel=1e-4, abs=1e-10)
 
 

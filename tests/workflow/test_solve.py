@@ -14,9 +14,9 @@ from helpers.problems import random_problem
 from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.solving.solution import Solution
 from indefinite_opt.quadratic.solving.solver import Solver, Task
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.workflow import result as result_module
 
@@ -168,8 +168,8 @@ class Spy(Solver):
 
     def solve(self, task: Task) -> Solution:
         assert task.start is not None
-        assert isinstance(task.structure, PairedQP)
-        return Solution(task.structure.values(task.start), iopt.Status.INACCURATE)
+        assert isinstance(task.program, PairedQP)
+        return Solution(task.program.values(task.start), iopt.Status.INACCURATE)
 
 
 @pytest.mark.parametrize(
@@ -186,21 +186,21 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, spread: float) 
     point = np.random.default_rng(0).normal(0.2, spread, problem.n)
     formulation = as_formulation(title)
     program = formulation.declare(problem)
-    assert isinstance(program.structure, PairedQP)
+    assert isinstance(program.compiled, PairedQP)
     model, variables = program.in_cvxpy()
-    variable = variables[program.structure.variable]
+    variable = variables[program.compiled.variable]
     distance = cp.Minimize(cp.sum_squares(variable - point))
     cp.Problem(distance, model.constraints).solve(
         solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
     )
     size = np.abs(point).max()
-    for start in (point, {program.structure.variable: point.tolist()}):
+    for start in (point, {program.compiled.variable: point.tolist()}):
         moved = iopt.solve(problem, formulation, solver=Spy(), start=start)
-        x = moved.values[program.structure.variable]
+        x = moved.values[program.compiled.variable]
         np.testing.assert_allclose(x, variable.value, atol=1e-6 * max(1.0, size))
-        check_feasible(program.structure, x)
+        check_feasible(program.compiled, x)
     # A feasible point stays where it is.
-    np.testing.assert_allclose(program.structure.project(x), x, atol=1e-12 * max(1.0, size))
+    np.testing.assert_allclose(program.compiled.project(x), x, atol=1e-12 * max(1.0, size))
 
 
 @pytest.mark.parametrize(

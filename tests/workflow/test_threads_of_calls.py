@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import indefinite_opt as iopt
 from helpers.problems import gaussian, symmetric
 from helpers.processes import fresh
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 
 def blas_threads() -> set[int]:

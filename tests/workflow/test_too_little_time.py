@@ -69,7 +69,7 @@ def test_a_small_call_has_half_a_second_and_a_large_one_what_is_left() -> None:
 def test_ranges_are_those_within_the_time_and_the_others_later(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left, rows = Left(monkeypatch, count), cross_polytope().as_written()
+    left, rows = Left(monkeypatch, count), cross_polytope().compiled()
     low, high = rows.ranges
     assert left.solved == count
     assert not rows.knows_ranges
@@ -93,7 +93,7 @@ def test_passes_over_rows_end_with_the_time_and_go_on_later(
     """x_0 ≤ 1, x_1 ≤ x_0, ...: each pass knows the upper end of one variable more."""
     n = 6
     G = np.eye(n) - np.eye(n, k=-1)
-    rows = iopt.QuadraticProgram(np.eye(n), G=G, h=np.eye(n)[0], lb=0.0).as_written()
+    rows = iopt.QuadraticProgram(np.eye(n), G=G, h=np.eye(n)[0], lb=0.0).compiled()
     monkeypatch.setattr(ranges, "seconds_left", lambda: 0.0)
     left = iter([1.0, 0.0])
     monkeypatch.setattr(polyhedron, "seconds_left", lambda: next(left, 0.0))
@@ -110,7 +110,7 @@ def test_passes_over_rows_end_with_the_time_and_go_on_later(
 def test_units_are_not_sought_for_rows_that_hold_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feasibility, "natural_units", pytest.fail)
     monkeypatch.setattr(polyhedron, "program_units", pytest.fail)
-    assert not cross_polytope(P=-np.eye(3)).as_written().point.any()
+    assert not cross_polytope(P=-np.eye(3)).compiled().point.any()
 
 
 def test_a_range_that_was_not_sought_is_not_called_infinite(
@@ -118,7 +118,7 @@ def test_a_range_that_was_not_sought_is_not_called_infinite(
 ) -> None:
     # The bound of a convex program that is worth something needs ranges here: P is singular.
     qp = cross_polytope(P=np.diag([1.0, 1.0, 0.0]))
-    _ = qp.structure()
+    _ = qp.program()
     left = Left(monkeypatch, 0)
     point = {"x": np.array([0.1, 0.2, 0.3])}
     certificate = iopt.verify(qp, point)
@@ -138,7 +138,7 @@ def test_without_ranges_there_is_no_bracket_and_no_verdict_on_the_rows(
     bracket = iopt.bound(qp)
     assert bracket.lower <= -2.0 <= bracket.upper
     qp = cross_polytope(P=P)
-    _ = qp.structure()
+    _ = qp.program()
     Left(monkeypatch, 0)
     with pytest.raises(SolverFailed, match="leaves no time to examine its rows and ranges"):
         iopt.bound(qp)
@@ -215,7 +215,7 @@ def test_claims_without_factorisations_are_true(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, best = case.problem(), case.objectives[0]
-    sense = case.formulation.structure(case.problem()).sense
+    sense = case.formulation.program(case.problem()).sense
     without_time(monkeypatch)
     result, failure = None, ""
     try:

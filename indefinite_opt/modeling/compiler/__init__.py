@@ -18,16 +18,16 @@ from indefinite_opt.modeling.compiler.linear_programs import box, game, one_clas
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
 from indefinite_opt.modeling.compiler.reading import Mismatch, Reading
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Structure
+from indefinite_opt.quadratic import CompiledProgram
 
-RECOGNISERS: tuple[Callable[[Reading, KernelProblem], Structure[Any]], ...] = (
+RECOGNISERS: tuple[Callable[[Reading, KernelProblem], CompiledProgram[Any]], ...] = (
     box_line_program, one_class_program, signed_program, box, one_norm, game, one_class, logistic,
     separability, lifted, as_declared_qp,
 )  # fmt: skip
 """Each makes a program of one class, or raises `Mismatch`; the most special ones first."""
 
 
-def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
+def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     """The program of a model for direct solvers.
 
     Every term and every constraint of the canonical form is taken over exactly once, and up to 200
@@ -41,9 +41,9 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
         by cvxpy's rules; the message quotes the atom.
     """
     if model.theorem is not None:
-        structure: Structure[Any] = model.theorem()
-        compare_theorem(model, structure, problem)
-        return structure
+        program: CompiledProgram[Any] = model.theorem()
+        compare_theorem(model, program, problem)
+        return program
     try:
         form = canonical(model)
     except NotCanonical as error:
@@ -53,13 +53,13 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
     for recognise in RECOGNISERS:
         reading = Reading(form)
         try:
-            structure = recognise(reading, problem)
+            program = recognise(reading, problem)
         except Mismatch:
             continue
         if reading.is_complete:
-            structure.__dict__["spelled"] = reading.spelled
-            compare(form, structure, problem)
-            return structure
+            program.__dict__["spelled"] = reading.spelled
+            compare(form, program, problem)
+            return program
     atoms = [part.text for part in form.separables if not has_epigraph(part)]
     atoms += [norm.text for norm in form.norms]
     expected = "terms with rows of a quadratic program, or a known kind"

@@ -12,9 +12,9 @@ from indefinite_opt.algebra import Canonical, Constant, Model, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures.margin_program import MarginProgram
+from indefinite_opt.modeling.programs.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import PairedBox, PairedQP, PolyhedralQP, Structure
+from indefinite_opt.quadratic import CompiledProgram, PairedBox, PairedQP, PolyhedralQP
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
@@ -29,7 +29,7 @@ TOL = 1e-10
 """Difference, beside the absolute terms of a sum, that rounding does not explain."""
 
 
-def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) -> None:
+def compare(form: Canonical, program: CompiledProgram[Any], problem: KernelProblem) -> None:
     """Compare objective and residuals of the constraints at a random point.
 
     Where they differ, terms of the objective may have been taken out along equations of a box with
@@ -41,13 +41,13 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
     values: dict[str, Any] = {
         name: generator.uniform(-0.1, 0.4, shape) for name, shape in form.variables.items()
     }
-    expected, found = form.residuals(values), _residuals(structure, values)
+    expected, found = form.residuals(values), _residuals(program, values)
     if expected.keys() != found.keys():
         raise AssertionError(f"constraints {sorted(found)} were compiled from {sorted(expected)}")
-    if structure.sense != form.sense:
+    if program.sense != form.sense:
         raise _wrong("the sense")
-    if isinstance(structure, PolyhedralQP):
-        short = _shortfall(structure, values)
+    if isinstance(program, PolyhedralQP):
+        short = _shortfall(program, values)
         if not _agree(np.zeros(short.size), short, lambda: form.size(values)):
             raise _wrong("the least t of an epigraph")
     rows = {row.name: row for row in form.rows}
@@ -56,19 +56,19 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
         sizes = partial(row.u.sizes, values) if row else partial(np.zeros, 1)
         if not _agree(residual, found[name], sizes):
             raise _wrong(name)
-    if _same_objective(form, structure, values):
+    if _same_objective(form, program, values):
         return
-    if isinstance(structure, PairedQP) and structure.lines and not structure.is_split:
-        x = values[structure.variable]
-        onto = np.linalg.lstsq(structure.A, structure.b - structure.A @ x, rcond=None)[0]
-        if _same_objective(form, structure, {structure.variable: x + onto}):
+    if isinstance(program, PairedQP) and program.lines and not program.is_split:
+        x = values[program.variable]
+        onto = np.linalg.lstsq(program.A, program.b - program.A @ x, rcond=None)[0]
+        if _same_objective(form, program, {program.variable: x + onto}):
             return
     raise _wrong("the objective")
 
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
-def compare_theorem(model: Model, structure: Structure[Any], problem: KernelProblem) -> None:
-    """The same for a structure that rests on a theorem, at the minimiser of the inner problem.
+def compare_theorem(model: Model, program: CompiledProgram[Any], problem: KernelProblem) -> None:
+    """The same for a program that rests on a theorem, at the minimiser of the inner problem.
 
     Raises
     ------
@@ -79,21 +79,21 @@ def compare_theorem(model: Model, structure: Structure[Any], problem: KernelProb
         return
     form = canonical(Model(minimize=Constant(0.0), subject_to=model.subject_to))
     generator = np.random.default_rng(problem.n)
-    size = min(1.0, float(getattr(structure, "upper", 1.0)))  # beyond its box it may overflow
+    size = min(1.0, float(getattr(program, "upper", 1.0)))  # beyond its box it may overflow
     values: dict[str, Any] = {
-        name: size * generator.uniform(0.1, 0.4, shape) for name, shape in structure.shapes.items()
+        name: size * generator.uniform(0.1, 0.4, shape) for name, shape in program.shapes.items()
     }
     try:
-        expected, found = form.residuals(values), _residuals(structure, values)
+        expected, found = form.residuals(values), _residuals(program, values)
         if expected.keys() != found.keys():
             raise AssertionError(f"constraints {sorted(found)} instead of {sorted(expected)}")
         equations = {row.name for row in form.rows if row.equal}
-        if equations != set(structure.line_names):
+        if equations != set(program.line_names):
             raise AssertionError(f"equations {sorted(equations)}")
         for name, residual in expected.items():
             if not _agree(residual, found[name], lambda: float(problem.n)):
                 raise AssertionError(f"the constraint {name} with another residual")
-        least = structure.inner_minimiser(values)
+        least = program.inner_minimiser(values)
         if least is None or not np.isfinite(least).all():
             return  # an overflow, of which no claim follows
         inner = {model.inner.variable.name(): least}
@@ -101,26 +101,26 @@ def compare_theorem(model: Model, structure: Structure[Any], problem: KernelProb
         for variable in objective.variables():
             variable.value = {**values, **inner}[variable.name()]
         declared = float(objective.value)
-        compiled = structure.declared(structure.at(structure.from_values(values)).value)
+        compiled = program.declared(program.at(program.from_values(values)).value)
         if not np.isfinite(declared + compiled):
             return
         terms = 1.0 + sum(abs(float(term.value)) for term in objective.args if not term.shape)
         near = abs(declared - compiled) <= TOL_OF_THEOREMS * terms
-        if structure.sense != (1 if model.maximize is None else -1) or not near:
+        if program.sense != (1 if model.maximize is None else -1) or not near:
             raise AssertionError(f"the objective is {declared} as declared and {compiled} by it")
     except (AssertionError, KeyError) as error:
         raise ProblemError("model", "the program that its theorem is about", str(error)) from None
 
 
-def _same_objective(form: Canonical, structure: Structure[Any], values: Values) -> bool:
-    if isinstance(structure, PairedQP):
+def _same_objective(form: Canonical, program: CompiledProgram[Any], values: Values) -> bool:
+    if isinstance(program, PairedQP):
         # Beside the constraints F may be another one than `at` says, which leaves out what they
         # fix; and what both parts of a weight may have in common can be so large that its rounding
         # counts.
-        value = structure.value(structure.least_parts(values))
+        value = program.value(program.least_parts(values))
     else:
-        value = structure.at(structure.from_values(values)).value
-    compiled = value + structure.constant
+        value = program.at(program.from_values(values)).value
+    compiled = value + program.constant
     return _agree(form.value(values), compiled, lambda: form.size(values))
 
 
@@ -143,30 +143,30 @@ def _wrong(name: str) -> AssertionError:
     return AssertionError(f"the compiler is wrong: {name} is not what was declared")
 
 
-def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
+def _residuals(program: CompiledProgram[Any], values: Values) -> dict[str, Array]:
     """u of each declared constraint u ≤ 0 or u = 0."""
-    if isinstance(structure, LinearProgram):
-        return _of_blocks(structure, values)
-    if isinstance(structure, MarginProgram):
-        xi, (margin, k) = values["xi"], structure.spelling("margin")
-        short = -(structure.excess(values) + xi)
-        return {margin: k * short, structure.spelling("slack").name: -xi}
-    if isinstance(structure, PolyhedralQP):
-        return _of_rows(structure, values)
-    if not isinstance(structure, PairedBox):
+    if isinstance(program, LinearProgram):
+        return _of_blocks(program, values)
+    if isinstance(program, MarginProgram):
+        xi, (margin, k) = values["xi"], program.spelling("margin")
+        short = -(program.excess(values) + xi)
+        return {margin: k * short, program.spelling("slack").name: -xi}
+    if isinstance(program, PolyhedralQP):
+        return _of_rows(program, values)
+    if not isinstance(program, PairedBox):
         return {}
-    v = x = values[structure.variable]
-    ends = structure.upper
-    if isinstance(structure, PairedQP) and structure.is_split:
-        x = structure.least_parts(values)
+    v = x = values[program.variable]
+    ends = program.upper
+    if isinstance(program, PairedQP) and program.is_split:
+        x = program.least_parts(values)
         ends = ends[: v.size] if isinstance(ends, np.ndarray) else ends
-    found = dict(zip(structure.lines_held, structure.A @ x - structure.b, strict=True))
-    found["lower"] = structure.lower - v if x is v else -ends - v
+    found = dict(zip(program.lines_held, program.A @ x - program.b, strict=True))
+    found["lower"] = program.lower - v if x is v else -ends - v
     if x is not v or not np.all(np.isinf(ends)):
         found["upper"] = v - ends
-    for name in structure.lines_held:  # bounds are in the units of variables
-        found[name] = structure.spelling(name).multiple * found[name]
-    return {structure.spelling(name).name: residual for name, residual in found.items()}
+    for name in program.lines_held:  # bounds are in the units of variables
+        found[name] = program.spelling(name).multiple * found[name]
+    return {program.spelling(name).name: residual for name, residual in found.items()}
 
 
 def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:

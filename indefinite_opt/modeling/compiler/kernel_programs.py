@@ -17,7 +17,7 @@ from indefinite_opt.modeling.compiler.reading import (
     reduced,
     require,
 )
-from indefinite_opt.modeling.structures import signed_qp
+from indefinite_opt.modeling.programs import signed_qp
 from indefinite_opt.problem import KernelFactor, KernelProblem
 from indefinite_opt.quadratic import DenseGram, KreinLeastSquares, PairedQP, kernel_qp
 

@@ -7,7 +7,7 @@ import numpy as np
 from indefinite_opt.algebra import DiagonalFactor, Operator
 from indefinite_opt.modeling.compiler.linear_programs import has_margins, has_shapes
 from indefinite_opt.modeling.compiler.reading import Reading, is_kernel_of, only, positive, require
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.modeling.programs import (
     LiftedHulls,
     LiftedPrimal,
     LogisticProgram,

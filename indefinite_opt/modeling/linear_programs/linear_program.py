@@ -13,11 +13,11 @@ import numpy as np
 from indefinite_opt.algebra import Operator
 from indefinite_opt.foundation import EPS, Array, Values, cached_property
 from indefinite_opt.quadratic import (
+    CompiledProgram,
     LowerBound,
     Optimality,
     Point,
     StandardForm,
-    Structure,
     relative,
 )
 
@@ -84,7 +84,7 @@ def _joined(parts: list[Array]) -> Array:
 
 
 @dataclass(eq=False, repr=False)
-class LinearProgram(Structure[Array]):
+class LinearProgram(CompiledProgram[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
 
     Subclasses override `repaired_values`, `size_of_rows` and `dual_bound`, which here suit a box

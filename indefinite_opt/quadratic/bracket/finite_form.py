@@ -31,12 +31,12 @@ from indefinite_opt.quadratic.local.polyhedral.descent import refined
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.local.search.pairing import as_paired, restored
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
+from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
-from indefinite_opt.quadratic.structures.qp import QP
 
 MAX_INFEASIBILITY = 1e-9
 """Infeasibility up to which a point counts for the upper end. Ends of descents have 1e-14 and less,

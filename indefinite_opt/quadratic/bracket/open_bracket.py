@@ -10,8 +10,8 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, limited
 from indefinite_opt.quadratic.bracket.finite_form import FiniteForm
+from indefinite_opt.quadratic.programs.gaps import relative
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.gaps import relative
 
 T = TypeVar("T")
 

@@ -30,10 +30,10 @@ from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import Threads, Tree
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
+from indefinite_opt.quadratic.programs.gaps import gap_in_words
+from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Solver, Task
-from indefinite_opt.quadratic.structures.gaps import gap_in_words
-from indefinite_opt.quadratic.structures.qp import QP
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class GlobalSearch:
         atol: float = 0.0,
         settings: Settings | None = None,
     ) -> None:
-        self.form = required_form(task.structure)
+        self.form = required_form(task.program)
         self.bracket = OpenBracket(self.form, gap, atol)
         start = task.start if start is None else start
         if start is not None:
@@ -297,12 +297,12 @@ class BranchAndBound(Solver[QP]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
-        if reason is not None or task.structure.is_convex:
+        if reason is not None or task.program.is_convex:
             return reason
-        return obstacle(task.structure)
+        return obstacle(task.program)
 
     def solve(self, task: Task[QP]) -> Solution:
-        qp = task.structure
+        qp = task.program
         if qp.is_convex:  # the dual proves the bound without any division
             return MultiStart().solve(task)
         search = GlobalSearch(task, task.tol, atol=task.atol, settings=self.settings)

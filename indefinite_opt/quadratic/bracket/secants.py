@@ -6,7 +6,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
     highs_model,

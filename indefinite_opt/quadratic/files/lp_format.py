@@ -20,10 +20,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.quadratic.data.arrays import CUSTOMARY_INFINITY
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.matrices.sparse import entries_of
-from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 _SIGNS = rb"(?P<signs>(?:[+-]\s?)*)"
 _NUMBER = rb"(?P<digits>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.]|[eE][+-]?\d))"

@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.quadratic.data.arrays import CUSTOMARY_INFINITY
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.matrices.sparse import as_sparse, entries_of
-from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 _WHOLE = b"QMATRIX"
 _QUADRATIC = (b"QUADOBJ", b"QSECTION", _WHOLE)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.quadratic.data.arrays import LETTERS, quadratic_arrays
+from indefinite_opt.quadratic.data.naming import Names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import as_dense
-from indefinite_opt.quadratic.program.arrays import LETTERS, quadratic_arrays
-from indefinite_opt.quadratic.program.naming import Names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
 EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}

@@ -28,9 +28,9 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.matrices.sparse import Matrix, entries_of, matrix_of
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 INFINITY = sys.float_info.max
 """What is written as infinity. The files of the library have this number rounded up to 15 digits,

@@ -32,13 +32,13 @@ import numpy as np
 
 from indefinite_opt.errors import DataError, ParameterError, shown
 from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes, write_bytes
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.lp_format import read_lp, write_lp
 from indefinite_opt.quadratic.files.mps_format import read_mps, write_mps
 from indefinite_opt.quadratic.files.npz_format import program_of_arrays, write_npz
 from indefinite_opt.quadratic.files.qplib_format import read_qplib, write_qplib
 from indefinite_opt.quadratic.files.tokens import content_of, number, written
 from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES, as_dense
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
 def read_boxqp(content: bytes, source: str, sense: int = -1) -> StandardForm:

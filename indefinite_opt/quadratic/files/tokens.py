@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import as_sparse, matrix_of
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
 def unlike(source: str, expected: str, text: bytes, hint: str = "") -> DataError:

@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import checks
+from indefinite_opt.quadratic.data.arrays import quadratic_arrays
 from indefinite_opt.quadratic.instances.random_programs import MAX_VARIABLES
-from indefinite_opt.quadratic.program.arrays import quadratic_arrays
 
 CODE_SIZES = {
     (5, 3): 4, (6, 3): 8, (7, 3): 16, (8, 3): 20, (8, 5): 4, (9, 5): 6, (10, 5): 12,

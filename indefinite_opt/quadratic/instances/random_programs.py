@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.quadratic.program.arrays import quadratic_arrays
+from indefinite_opt.quadratic.data.arrays import quadratic_arrays
 
 
 class Draws:

@@ -11,17 +11,17 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Values, html_card
-from indefinite_opt.quadratic.proof.proof_document import certificate_document, write_document
-from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.gaps import at_most, gap_and_share
-from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.structure import (
+from indefinite_opt.quadratic.programs.claim import Claim
+from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.gaps import at_most, gap_and_share
+from indefinite_opt.quadratic.programs.problem import Problem
+from indefinite_opt.quadratic.programs.program import (
     Curvature,
     LowerBound,
     Optimality,
     Point,
 )
+from indefinite_opt.quadratic.proof.proof_document import certificate_document, write_document
 
 Basis = tuple[Problem, Declaration, Values, Values, object]
 

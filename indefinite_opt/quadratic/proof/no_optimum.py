@@ -11,13 +11,13 @@ import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnboundedProblem
 from indefinite_opt.foundation import Array, checked_values, finite_array
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.problem import Problem
+from indefinite_opt.quadratic.programs.program import CompiledProgram
 from indefinite_opt.quadratic.proof.proof_document import no_optimum_document, write_document
 from indefinite_opt.quadratic.rows.feasibility import proved_conflict
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray, proved_ray
-from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def no_optimum(
     remaining: Callable[[], float] = lambda: np.inf,
 ) -> NoOptimum:
     """What a ray or conflict, or the error that carries it, proves about a program in time."""
-    structure: Structure[Any] = formulation.as_written(problem)
+    program: CompiledProgram[Any] = formulation.compiled(problem)
     if isinstance(values, UnboundedProblem):
         values = {"ray": values.ray}
     elif isinstance(values, InfeasibleProblem):
@@ -115,16 +115,16 @@ def no_optimum(
         got = f"the names {', '.join(sorted(map(str, values)))}"
         raise ProblemError("values", "a ray or a conflict alone", got)
     ((name, given),) = values.items()
-    form = structure.standard_form()
+    form = program.standard_form()
     if form is None or given is None:
         expected = "a quadratic or linear program with a ray or a conflict"
-        raise ParameterError("values", expected, f"{structure.title}, {name} {given!r}")
+        raise ParameterError("values", expected, f"{program.title}, {name} {given!r}")
     if name == "ray":
         ray = finite_array("ray", given, form.cost.shape)
-        point = structure.feasible_values()
-        start = None if point is None else np.ravel(structure.from_values(point))
+        point = program.feasible_values()
+        start = None if point is None else np.ravel(program.from_values(point))
         return NoOptimum(form, "unbounded", proved_ray(form, ray, start))
-    sizes = structure.multiplier_shapes
+    sizes = program.multiplier_shapes
     known = isinstance(given, Mapping) and given.keys() <= sizes.keys()
     shapes = {key: sizes[key] for key in (given if known else sizes)}
     conflict = checked_values("conflict", given, shapes)
@@ -133,5 +133,5 @@ def no_optimum(
     rows = [conflict.get(key, np.zeros(sizes[key])) for key in keys]
     y = np.concatenate([*rows, np.zeros(0)])
     if y.shape != form.row_lower.shape:
-        raise ParameterError("values", "a conflict of a QuadraticProgram", structure.title)
+        raise ParameterError("values", "a conflict of a QuadraticProgram", program.title)
     return NoOptimum(form, "infeasible", proved_conflict(form, y, remaining))

@@ -25,8 +25,12 @@ from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers,
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Step, Tangent
 from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic, ScaledBox
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import as_dense
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.problem import Problem
+from indefinite_opt.quadratic.programs.program import CompiledProgram
+from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.proof.proof_checker import (
     FORMAT,
     WITHOUT_OPTIMUM,
@@ -40,10 +44,6 @@ from indefinite_opt.quadratic.proof.proof_checker import (
 )
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.qp import QP
-from indefinite_opt.quadratic.structures.structure import Structure
 
 Document = dict[str, Any]
 
@@ -65,14 +65,14 @@ def certificate_document(
     Convex minorants touch near the values; of a linear program the multipliers are used, of a
     nonconvex one the witness, a `Proof`. `ParameterError` if there is none, or for another program.
     """
-    structure = formulation.structure(problem)
-    task = Task(problem, formulation, structure)
-    return bound_document(structure, task, values, multipliers, witness)
+    program = formulation.program(problem)
+    task = Task(problem, formulation, program)
+    return bound_document(program, task, values, multipliers, witness)
 
 
 @functools.singledispatch
 def bound_document(
-    structure: Structure[Any],
+    program: CompiledProgram[Any],
     task: Task[Any],
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
@@ -87,17 +87,17 @@ def bound_document(
 
 @bound_document.register(QP)
 def _quadratic_bound(
-    structure: QP,
+    program: QP,
     task: Task[Any],
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
     witness: object,
 ) -> Document:
     if isinstance(witness, Proof):
-        return bracket_document(structure, witness)
-    if structure.is_convex:
-        return convex_document(structure, structure.from_values(dict(values)))
-    return bound_document.dispatch(object)(structure, task, values, multipliers, witness)
+        return bracket_document(program, witness)
+    if program.is_convex:
+        return convex_document(program, program.from_values(dict(values)))
+    return bound_document.dispatch(object)(program, task, values, multipliers, witness)
 
 
 def bracket_document(qp: QP, proof: Proof, claim: float | None = None) -> Document:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, clock
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import largest_in_rows
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,

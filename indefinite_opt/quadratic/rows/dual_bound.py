@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, LEAST, Array, is_sparse
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     as_dense,
@@ -15,7 +16,8 @@ from indefinite_opt.quadratic.matrices.sparse import (
     largest_in_rows,
     stacked,
 )
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.program import Point
+from indefinite_opt.quadratic.programs.qp import RANK_TOLERANCE
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.nearby import (
     by_independence,
@@ -27,8 +29,6 @@ from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.ranges import tightened
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
-from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
-from indefinite_opt.quadratic.structures.structure import Point
 
 _ROUNDED_SHARE = 1e-8
 """Share of its terms up to which a slope may be what a solver or rounding has left of zero."""

@@ -40,7 +40,7 @@ def exact_bound(P: Matrix, q: Array, body: Polyhedron, x: Array, z: Array, y: Ar
     is exactly 0 where x_j has an infinite bound and is not at the other one, or r_j is about 0.
 
     >>> import indefinite_opt as iopt
-    >>> qp = iopt.QuadraticProgram([[4.0, 6.0], [6.0, 9.0]], [0.0, -3.0], ub=[0.0, 2.0]).structure()
+    >>> qp = iopt.QuadraticProgram([[4.0, 6.0], [6.0, 9.0]], [0.0, -3.0], ub=[0.0, 2.0]).program()
     >>> exact_bound(qp.P, qp.q, qp, np.array([-3.0, 2.0]), np.empty(0), np.empty(0))
     -6.0
     """

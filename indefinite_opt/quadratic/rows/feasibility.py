@@ -10,15 +10,15 @@ import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import Array, one_thread, seconds_left
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.units import Units, natural_units
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.program import Point
 from indefinite_opt.quadratic.rows.dual_bound import DualBound
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, exact_conflict
 from indefinite_opt.quadratic.rows.polyhedron import MAX_RESIDUE, Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
-from indefinite_opt.quadratic.structures.structure import Point
 
 _MAX_INFEASIBILITY = 1e-9
 """Violation beside their own size up to which constraints count as satisfied where no better point

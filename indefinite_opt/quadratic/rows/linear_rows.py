@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import EPS, Array, TimeLimitReached
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
     highs_model,

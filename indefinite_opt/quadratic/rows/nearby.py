@@ -22,8 +22,8 @@ from indefinite_opt.foundation import (
     power_near,
     seconds_left,
 )
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, stacked
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _RANK_SHARE = 1e-13

@@ -16,7 +16,7 @@ from operator import mul
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.nearby import by_independence
 
 Vector = list[Fraction]

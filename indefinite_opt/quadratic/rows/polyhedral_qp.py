@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from indefinite_opt.foundation import (
     cached_property,
     seconds_left,
 )
+from indefinite_opt.quadratic.data.naming import UNNAMED, Names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     Matrix,
@@ -27,8 +29,21 @@ from indefinite_opt.quadratic.matrices.sparse import (
     largest_in_rows,
 )
 from indefinite_opt.quadratic.matrices.units import Units, program_units
-from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.claim import Claim
+from indefinite_opt.quadratic.programs.gaps import relative
+from indefinite_opt.quadratic.programs.program import (
+    Curvature,
+    LowerBound,
+    Optimality,
+    Point,
+)
+from indefinite_opt.quadratic.programs.qp import (
+    MAX_CHARGE,
+    QP,
+    across_rows,
+    charged,
+    critical_curvature,
+)
 from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
 from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
 from indefinite_opt.quadratic.rows.dual_bound import convex_bounds
@@ -38,21 +53,6 @@ from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.ranges import optimal_ranges
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
-from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.quadratic.structures.gaps import relative
-from indefinite_opt.quadratic.structures.qp import (
-    MAX_CHARGE,
-    QP,
-    across_rows,
-    charged,
-    critical_curvature,
-)
-from indefinite_opt.quadratic.structures.structure import (
-    Curvature,
-    LowerBound,
-    Optimality,
-    Point,
-)
 
 _LEAST_ROW = 1e-307
 """Least size of the largest entry of a row that is not zero: below it numbers of double precision
@@ -63,14 +63,6 @@ _HARDLY = 1e-9
 
 _AT_BOUND = 1e-8
 """Distance from a bound, as a share of the variable, up to which a variable is not free."""
-
-
-@dataclass(frozen=True, eq=False)
-class RowOptimality(Optimality):
-    """Multipliers of the declared constraints, and those of all rows and bounds."""
-
-    stacked: Values = field(default_factory=dict)
-    """By kind: inequalities, equalities, lower and upper. Epigraphs have no declared rows."""
 
 
 class PolyhedralQP(Polyhedron, QP):
@@ -526,7 +518,7 @@ class PolyhedralQP(Polyhedron, QP):
             held = ends != 0.0
             paid += float(np.abs(ends[held]) @ np.abs(slack[held]))
         named = self.named_multipliers(stacked, x)
-        return RowOptimality(named, residual / unit, paid, unit, left, stacked)
+        return Optimality(named, residual / unit, paid, unit, left, stacked)
 
     def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
         """The residual of the first-order conditions in units in which entries are near 1.
@@ -677,9 +669,7 @@ class PolyhedralQP(Polyhedron, QP):
 
 def _of_all_rows(optimality: Optimality) -> Values:
     """Multipliers of all rows and bounds; those by name where nothing was computed in time."""
-    if isinstance(optimality, RowOptimality):
-        return optimality.stacked
-    return optimality.multipliers
+    return optimality.stacked or optimality.multipliers
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,6 +16,8 @@ from indefinite_opt.foundation import (
     cached_property,
     seconds_left,
 )
+from indefinite_opt.quadratic.data.naming import UNNAMED, Names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import (
     Entries,
     Matrix,
@@ -24,8 +26,6 @@ from indefinite_opt.quadratic.matrices.sparse import (
     stacked,
 )
 from indefinite_opt.quadratic.matrices.units import Units, balancing_units, program_units
-from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows, Proved
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, closest, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.ranges import tightened

@@ -14,8 +14,8 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     zero_tolerance,
 )
 from indefinite_opt.quadratic.matrices.units import in_own_units, own_units
+from indefinite_opt.quadratic.programs.qp import RANK_TOLERANCE
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
-from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
 
 _MAX_DENSE_ORDER = 200
 """Order of the largest part of P, of variables that are connected by products, whose eigenvalues

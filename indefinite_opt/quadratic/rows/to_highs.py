@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, TimeLimitReached
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import as_sparse
-from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
 @cache

@@ -21,15 +21,15 @@ from indefinite_opt.foundation import (
     limited,
     short,
 )
+from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.problem import Problem
+from indefinite_opt.quadratic.programs.program import CompiledProgram, Point, VectorProgram
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
-from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.structure import Point, Structure, VectorProgram
 
 Callback = Callable[[Trace], bool | None]
 T = TypeVar("T")
-S = TypeVar("S", bound=Structure[Any])
-S_co = TypeVar("S_co", bound=Structure[Any], covariant=True)
+S = TypeVar("S", bound=CompiledProgram[Any])
+S_co = TypeVar("S_co", bound=CompiledProgram[Any], covariant=True)
 
 
 @dataclass(eq=False)
@@ -38,7 +38,7 @@ class Task(Generic[S_co]):
 
     Attributes
     ----------
-    problem, formulation, structure
+    problem, formulation, program
         What to solve.
     tol : float
         Relative accuracy, in units of `PairedQP.gradient_unit` or of gaps.
@@ -66,14 +66,14 @@ class Task(Generic[S_co]):
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
     >>> dual = iopt.SVMDual(C=1.0)
-    >>> task = Task(problem, dual, dual.structure(problem), max_iter=10)
-    >>> task.remaining, task.program.sense
+    >>> task = Task(problem, dual, dual.program(problem), max_iter=10)
+    >>> task.remaining, task.declared.sense
     (inf, 'maximize')
     """
 
     problem: Problem
     formulation: Declaration
-    structure: S_co
+    program: S_co
     tol: float = 1e-6
     atol: float = 0.0
     time_limit: float = np.inf
@@ -86,7 +86,7 @@ class Task(Generic[S_co]):
     recording: bool = False
 
     @cached_property
-    def program(self) -> Program:
+    def declared(self) -> Program:
         """The declared program."""
         return self.formulation.declare(self.problem)
 
@@ -100,19 +100,19 @@ class Task(Generic[S_co]):
 
         Rows count for an objective of 0 if the multipliers of the solver are given.
         """
-        structure: Any = self.structure
-        unit = max(structure.gap_unit(point.value), self.atol / self.tol)
-        zero = structure.zero_range(point, multipliers)
-        if structure.are_zero(zero, point.value):
+        program: Any = self.program
+        unit = max(program.gap_unit(point.value), self.atol / self.tol)
+        zero = program.zero_range(point, multipliers)
+        if program.are_zero(zero, point.value):
             unit = max(unit, zero / self.tol)
         return float(unit)
 
     def start_values(self) -> Values | None:
         """The start, or feasible values that are cheap to compute, if there are any."""
-        structure: Any = self.structure
+        program: Any = self.program
         if self.start is not None:
-            return dict(structure.values(self.start))
-        values: Values | None = structure.feasible_values()
+            return dict(program.values(self.start))
+        values: Values | None = program.feasible_values()
         return values
 
     def stop(
@@ -136,22 +136,22 @@ class Task(Generic[S_co]):
             return Status.MAX_ITER
         return Status.TIME_LIMIT if self.elapsed >= self.time_limit else None
 
-    def on(self, structure: S, **changes: Any) -> Task[S]:
-        """The same task with another structure and other attributes."""
+    def on(self, program: S, **changes: Any) -> Task[S]:
+        """The same task with another program and other attributes."""
         same = {each.name: getattr(self, each.name) for each in fields(self)}
-        return Task(**{**same, **changes, "structure": structure})
+        return Task(**{**same, **changes, "program": program})
 
     def in_time(self, otherwise: T, function: Callable[..., T], *arguments: Any) -> T:
         """What a function of O(n³) returns, or something else half a second after the time limit.
 
         Only for programs with a user's rows, of which nothing has been factorised before.
         """
-        structure: Any = self.structure
-        if not structure.has_own_rows:
+        program: Any = self.program
+        if not program.has_own_rows:
             return function(*arguments)
         try:
             left = self.time_limit - self.elapsed + SECONDS_BEYOND_LIMIT
-            return limited(structure.n, left, function, *arguments)
+            return limited(program.n, left, function, *arguments)
         except TimeLimitReached:
             self.late = True
             return otherwise
@@ -198,25 +198,25 @@ class Session(Generic[S]):
 
     def solve(self, task: Task[S]) -> Solution:
         """Solve the next task of the path."""
-        structure = task.structure
-        if not isinstance(structure, VectorProgram):
+        program = task.program
+        if not isinstance(program, VectorProgram):
             return self.solver.solve(task)
         if self._last is not None and task.start is None:
-            task = replace(task, start=structure.project(self._last))
+            task = replace(task, start=program.project(self._last))
         solution = self.solver.solve(task)
-        self._last = structure.from_values(solution.values)
+        self._last = program.from_values(solution.values)
         return solution
 
 
 class Solver(ABC, Generic[S]):
-    """A method that solves programs of certain structures.
+    """A method that solves programs of certain kinds.
 
     Attributes
     ----------
     name : str
         As users write it.
     accepts : tuple of type
-        The structures that it solves.
+        The kinds of programs that it solves.
     needs_convex : bool
         Whether it refuses nonconvex programs.
     needs_bias : bool
@@ -237,7 +237,7 @@ class Solver(ABC, Generic[S]):
     """
 
     name: ClassVar[str]
-    accepts: ClassVar[tuple[type[Structure[Any]], ...]]
+    accepts: ClassVar[tuple[type[CompiledProgram[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
     descends: ClassVar[bool] = False
@@ -257,15 +257,15 @@ class Solver(ABC, Generic[S]):
         missing = self.unavailable()
         if missing:
             return missing
-        structure = task.structure
-        if not isinstance(structure, self.accepts):
+        program = task.program
+        if not isinstance(program, self.accepts):
             wanted = " or ".join(kind.title for kind in self.accepts)
-            return f"it solves {wanted}, and this is {structure.title}"
-        unread = task.problem.refusal(structure)
+            return f"it solves {wanted}, and this is {program.title}"
+        unread = task.problem.refusal(program)
         if unread is not None:
             return unread
-        if self.needs_convex and not structure.is_convex:
-            return f"it solves convex programs, and this one {structure.why_not_convex()}"
+        if self.needs_convex and not program.is_convex:
+            return f"it solves convex programs, and this one {program.why_not_convex()}"
         return None
 
     def preparation_order(self, task: Task[Any]) -> int:
@@ -277,7 +277,7 @@ class Solver(ABC, Generic[S]):
 
         It may be abandoned at the time limit or on Ctrl-C.
         """
-        task.problem.prepare(task.structure)
+        task.problem.prepare(task.program)
 
     @abstractmethod
     def solve(self, task: Task[S]) -> Solution:

@@ -70,7 +70,7 @@ class DCA(Solver[PairedQP]):
         return super().refusal(task)
 
     def prepare(self, task: Task[PairedQP]) -> None:
-        task.structure.problem.transformed(self.part)
+        task.program.problem.transformed(self.part)
 
     def solve(self, task: Task[PairedQP]) -> Solution:
         return _DCAIteration(task, self.part).run()
@@ -84,7 +84,7 @@ class _DCAIteration(Iteration):
 
     def __init__(self, task: Task[PairedQP], part: str) -> None:
         super().__init__(task, _MAX_ITER)
-        self.qp = qp = task.structure
+        self.qp = qp = task.program
         self.convex = qp.on(qp.problem.transformed(part))
         self.alpha = qp.start() if task.start is None else task.start.copy()
         self.gradient = qp.gradient(self.alpha)
@@ -107,7 +107,7 @@ class _DCAIteration(Iteration):
         tol = max(_INNER_SHARE * self.left, _MIN_INNER_SHARE * self.task.tol, _MIN_INNER_TOL)
         tilt = self.gradient - self.convex.gradient(self.alpha)
         inner = replace(
-            self.task, problem=self.convex.problem, structure=self.convex, tol=tol,
+            self.task, problem=self.convex.problem, program=self.convex, tol=tol,
             max_iter=_INNER_STEPS + _INNER_STEPS_PER_POINT * self.qp.n,
         )  # fmt: skip
         run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)

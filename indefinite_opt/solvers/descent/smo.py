@@ -72,7 +72,7 @@ class SMO(Solver[PairedQP]):
 
     def begun(self, task: Task[PairedQP]) -> Descent:
         """The descent from the start of the task."""
-        qp = task.structure
+        qp = task.program
         start = qp.start() if task.start is None else task.start.copy()
         if not self.second_order or qp.lines != 1 or qp.total or qp.gram.on_demand:
             return Descent(task, start)
@@ -111,7 +111,7 @@ def _continued(previous: Descent, task: Task[PairedQP]) -> Descent:
     Without a fixed total, all weights and the gradient are scaled down with the bound, or up with
     it as far as F decreases; then the free weights take the Newton step that the change calls for.
     """
-    old, new, gradient = previous.qp, task.structure, previous.gradient
+    old, new, gradient = previous.qp, task.program, previous.gradient
     if gradient is None or not new.differs_in_upper_bounds(old):
         return Descent(task, new.project(previous.alpha))
     ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))

@@ -59,14 +59,14 @@ class SMOLinLin(Solver[PairedQP]):
         refusal = super().refusal(task)
         if refusal is not None:
             return refusal
-        if task.structure.lines == 0:
+        if task.program.lines == 0:
             return "it moves pairs of weights along yᵀα = 0, and there is no such constraint"
-        if task.structure.gram.on_demand:
+        if task.program.gram.on_demand:
             return "it reads the rows of a kernel matrix in memory, and this one is never formed"
         return None
 
     def solve(self, task: Task[PairedQP]) -> Solution:
-        qp = task.structure
+        qp = task.program
         start = qp.start() if task.start is None else task.start.copy()
         run = PrintedSteps(task, start, trace=Trace())
         status = status_at_end(run.to_stationarity)

@@ -12,18 +12,18 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, afford, limited, power_near
 from indefinite_opt.modeling.compiler import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.modeling.programs import (
     LogisticProgram,
     ProxyDual,
     SeparabilityProgram,
 )
 from indefinite_opt.quadratic import (
     QP,
+    CompiledProgram,
     PolyhedralQP,
     Solution,
     Solver,
     Status,
-    Structure,
     Task,
     relative,
     status_of,
@@ -41,7 +41,7 @@ _MODELLING = 3.0
 """Operations that cvxpy and a conic solver take before a first iteration, as a multiple of n³."""
 
 
-class _Conic(Solver[Structure[Any]]):
+class _Conic(Solver[CompiledProgram[Any]]):
     time_limit: ClassVar[str]
     """The name of its option."""
     max_tolerance: ClassVar[float] = np.inf
@@ -67,7 +67,7 @@ class _Conic(Solver[Structure[Any]]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason, n = super().refusal(task), task.problem.n
-        if reason is None and task.structure.has_inner_problem and n > self.semidefinite_points:
+        if reason is None and task.program.has_inner_problem and n > self.semidefinite_points:
             return (
                 f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy "
                 f"kernel: it is a reference for at most {self.semidefinite_points} points"
@@ -81,7 +81,7 @@ class _Conic(Solver[Structure[Any]]):
         """Solve once, and where the objective is tiny once more in its own unit."""
         tolerance = min(TOLERANCE_SHARE * task.tol, self.max_tolerance)
         solution = self._attempt(task, tolerance)
-        unit = task.in_time(1.0, _objective_unit, task.structure, solution)
+        unit = task.in_time(1.0, _objective_unit, task.program, solution)
         # These solvers take a gap for small beside max(1, |objective|).
         if solution.status is not Status.SOLVED or not 0.0 < task.tol * unit < tolerance:
             return solution
@@ -108,7 +108,7 @@ class _Conic(Solver[Structure[Any]]):
 
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     """The solution of a program with rows, without cvxpy; None if it is not accurate enough."""
-    qp = task.structure
+    qp = task.program
     if not isinstance(qp, PolyhedralQP):
         return None
     found = task.in_time(None, lambda: qp.convex_solution)
@@ -130,16 +130,16 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     )  # fmt: skip
 
 
-def _objective_unit(structure: Structure[Any], solution: Solution) -> float:
+def _objective_unit(program: CompiledProgram[Any], solution: Solution) -> float:
     """The divisor of gaps at a solution of a linear or general quadratic program.
 
     1 for the other formulations, which are not solved again: a second solution may be less accurate
     where the objective cancels, and takes long for semidefinite programs.
     """
-    if not structure.is_linear and not structure.has_own_rows:
+    if not program.is_linear and not program.has_own_rows:
         return 1.0
-    point = structure.at(structure.from_values(solution.values))
-    return float(structure.gap_unit(point.value))
+    point = program.at(program.from_values(solution.values))
+    return float(program.gap_unit(point.value))
 
 
 class Clarabel(_Conic):
@@ -160,7 +160,7 @@ class Clarabel(_Conic):
 
     def _solution(self, task: Task[Any]) -> Solution:
         found = None if task.max_iter is not None else solution_of_rows(task, self.name)
-        if found is None and isinstance(task.structure, PolyhedralQP) and task.late:
+        if found is None and isinstance(task.program, PolyhedralQP) and task.late:
             raise TimeLimitReached
         return super()._solution(task) if found is None else found
 

@@ -72,36 +72,36 @@ def solve_convex(
     """
     import cvxpy as cp
 
-    structure = task.structure
-    program, variables = task.program.in_cvxpy()
+    program = task.program
+    convex, variables = task.declared.in_cvxpy()
     if unit != 1.0:
-        program = program / unit
+        convex = convex / unit
     try:
         with warnings.catch_warnings():
             # cvxpy warns about inaccurate solutions, which the status and the certificate report.
             warnings.simplefilter("ignore")
-            program.solve(solver=backend, **options)
+            convex.solve(solver=backend, **options)
     except (cp.SolverError, ValueError) as error:  # the latter where tiny units overflow
         raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-    if program.status in ("unbounded", "unbounded_inaccurate"):
+    if convex.status in ("unbounded", "unbounded_inaccurate"):
         raise _unbounded(task, backend)
-    found = {name: variables[name].value for name in structure.shapes}
+    found = {name: variables[name].value for name in program.shapes}
     # Of a diagonal variable it is a sparse matrix.
     point = {
         name: np.asarray(value.toarray() if is_sparse(value) else value, float)
         for name, value in found.items()
     }
     if not all(np.all(np.isfinite(value)) for value in point.values()):
-        raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
-    duals = {each.label: _joined(each.dual_value) for each in program.constraints}
-    if not structure.multipliers_from_solver or any(dual is None for dual in duals.values()):
+        raise SolverFailed(f"{backend} returned no point for {task.formulation}: {convex.status}")
+    duals = {each.label: _joined(each.dual_value) for each in convex.constraints}
+    if not program.multipliers_from_solver or any(dual is None for dual in duals.values()):
         duals = {}
     return Solution(
-        values=moved(task, structure.feasible_values, point),
+        values=moved(task, program.feasible_values, point),
         multipliers={name: unit * np.asarray(dual, float) for name, dual in duals.items()},
-        status=_status(program.status, task),
-        iterations=int(program.solver_stats.num_iters or 0),
-        message=f"{backend}: {program.status}",
+        status=_status(convex.status, task),
+        iterations=int(convex.solver_stats.num_iters or 0),
+        message=f"{backend}: {convex.status}",
     )
 
 
@@ -115,8 +115,8 @@ def _joined(dual: Any) -> Any:
 
 def _unbounded(task: Task[Any], backend: str) -> IndefiniteOptError:
     """The error for a program that a back end calls unbounded, with a ray if one is proved."""
-    if task.structure.has_own_rows:
-        qp = task.structure
+    if task.program.has_own_rows:
+        qp = task.program
         rows = LinearRows(qp.scaled, lambda: task.remaining)
         ray = task.in_time(None, falling_ray, qp, rows, np.random.default_rng(task.seed))
         if ray is not None:

@@ -61,7 +61,7 @@ class HighsSession(Session[_Program]):
         self._models = LinearModels()
 
     def solve(self, task: Task[_Program]) -> Solution:
-        if task.structure.is_linear:
+        if task.program.is_linear:
             return self._linear(task)
         found = None if task.max_iter is not None else solution_of_rows(task, self.solver.name)
         left = task.time_limit - task.elapsed
@@ -70,7 +70,7 @@ class HighsSession(Session[_Program]):
         )
 
     def _linear(self, task: Task[Any]) -> Solution:
-        program, models = task.structure, self._models
+        program, models = task.program, self._models
         bracket = LinearBracket(task, program)
         # Multipliers of zero rows until there are better ones, so that a certificate finds some.
         bracket.offer_bound(program.multipliers(np.zeros(program.row_lower.size)))
@@ -78,7 +78,7 @@ class HighsSession(Session[_Program]):
         return bracket.solution(status, models.done, f"HiGHS: {models.words}")
 
     def _quadratic(self, task: Task[Any]) -> Solution:
-        qp: QP = task.structure
+        qp: QP = task.program
         afford(PER_ENTRY * qp.n**2)
         highs = highs_model(qp.standard_form(convexified=True))
         limit = task.max_iter

@@ -58,7 +58,7 @@ class OSQPSession(Session[QP]):
         return or_feasible(task, "OSQP", lambda: self._solution(task))
 
     def _solution(self, task: Task[QP]) -> Solution:
-        qp = task.structure
+        qp = task.program
         previous, self._previous = self._previous, None  # the model may be left half changed
         with _silent():
             answer = limited(qp.n, task.remaining, self._answer, task, qp, previous)
@@ -165,7 +165,7 @@ def _silent() -> Iterator[None]:
 
 
 def _read(task: Task[QP], answer: Any) -> Solution:
-    qp = task.structure
+    qp = task.program
     words = str(answer.info.status)
     if answer.x is None or not np.all(np.isfinite(answer.x)):
         raise SolverFailed(f"OSQP returned no point: {words}")

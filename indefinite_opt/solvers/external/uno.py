@@ -52,7 +52,7 @@ class UNO(Solver[QP]):
         return missing_package("unopy")
 
     def solve(self, task: Task[QP]) -> Solution:
-        qp, trace = task.structure, Trace()
+        qp, trace = task.program, Trace()
         first = qp.start() if task.start is None else task.start
         ends: list[tuple[float, Array]] = []
         steps: list[int] = []
@@ -98,9 +98,9 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     """
     import cvxpy as cp
 
-    model, variables = task.program.in_cvxpy(as_declared=True)
-    structure = task.structure
-    for name, value in structure.values(start).items():
+    model, variables = task.declared.in_cvxpy(as_declared=True)
+    program = task.program
+    for name, value in program.values(start).items():
         variables[name].value = value
     options: dict[str, object] = {
         "logger": "SILENT",
@@ -117,10 +117,10 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     except cp.SolverError as error:
         return None, 0, str(error)
     steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
-    found = {name: variables[name].value for name in structure.shapes}
+    found = {name: variables[name].value for name in program.shapes}
     if any(value is None or not np.all(np.isfinite(value)) for value in found.values()):
         return None, steps, str(model.status)
-    return structure.from_values(found), steps, str(model.status)
+    return program.from_values(found), steps, str(model.status)
 
 
 @contextlib.contextmanager

@@ -73,12 +73,12 @@ class _GenerationIteration:
 
     def __init__(self, task: Task[LinearProgram]) -> None:
         self.task, self.trace, self.models = task, Trace(), LinearModels()
-        self.bracket = LinearBracket(task, task.structure)
+        self.bracket = LinearBracket(task, task.program)
         self.unused = np.zeros(0, dtype=bool)
         self.rows = self.steps = self.calls = 0
 
     def solve(self) -> Status:
-        reformulation = next(reformulations(self.task.structure))
+        reformulation = next(reformulations(self.task.program))
         form = reformulation.form
         self.unused, v = ~form.equal, self._start(form)
         self.rows = int(np.count_nonzero(self.unused))
@@ -148,7 +148,7 @@ class _GenerationIteration:
 
     def _report(self) -> Status | None:
         """Add to the trace; the status if the search is to stop here, else None."""
-        task, bracket, sense = self.task, self.bracket, self.task.structure.sense
+        task, bracket, sense = self.task, self.bracket, self.task.program.sense
         steps = self.steps + self.models.done
         self.trace.add(
             task.elapsed,

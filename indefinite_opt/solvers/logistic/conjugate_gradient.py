@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from indefinite_opt.modeling.structures import LogisticProgram
+from indefinite_opt.modeling.programs import LogisticProgram
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 

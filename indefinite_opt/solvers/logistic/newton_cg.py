@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.structures import LogisticProgram
+from indefinite_opt.modeling.programs import LogisticProgram
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.logistic.search import LogisticSearch, level, norm
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
+from indefinite_opt.modeling.programs import LogisticPoint, LogisticProgram
 from indefinite_opt.quadratic import Iteration, Task
 
 MAX_SLOPE_SHARE = 0.01
@@ -35,7 +35,7 @@ class LogisticSearch(Iteration):
 
     def __init__(self, task: Task[LogisticProgram], limit: int) -> None:
         super().__init__(task, limit)
-        self.program, self.calls = task.structure, 1
+        self.program, self.calls = task.program, 1
         self.point = self.best = self.program.start()
         self.bound = self.point.bound
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, checks
-from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
+from indefinite_opt.modeling.programs import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Iterate, Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, first_step_length

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.modeling.structures import ProxyDual
+from indefinite_opt.modeling.programs import ProxyDual
 from indefinite_opt.quadratic import max_step
 
 MAX_PRODUCT_ERROR = 0.5

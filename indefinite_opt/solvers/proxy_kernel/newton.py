@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indefinite_opt.foundation import Array, limited
-from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
+from indefinite_opt.modeling.programs import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Descent, PairedQP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.proxy_kernel.projected_gradient import SHRINK, GradientSteps
 from indefinite_opt.solvers.proxy_kernel.search import MIN_INNER_TOL, ROUNDING_SHARE, ProxySearch

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
+from indefinite_opt.modeling.programs import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     ROUNDING_SHARE,
@@ -63,7 +63,7 @@ class ProjectedGradient(Solver[ProxyDual]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
-        if reason is None and self.smoothing > 0.0 and task.structure.rho is None:
+        if reason is None and self.smoothing > 0.0 and task.program.rho is None:
             return "a smoothed gradient is defined where the distance has a penalty"
         return reason
 

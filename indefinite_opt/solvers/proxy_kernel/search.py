@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
+from indefinite_opt.modeling.programs import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import (
     Descent,
     Iteration,
@@ -72,7 +72,7 @@ def svm_bound(
     first : (n,) array, optional
         Feasible weights where the machine starts; by default those of the point.
     """
-    dual = task.structure
+    dual = task.program
     # With residual ε the duality gap is at most ε times the largest total weight.
     tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
     tol = min(max(tol, MIN_INNER_TOL), MAX_INNER_TOL)
@@ -103,7 +103,7 @@ class ProxySearch(Iteration):
 
     def __init__(self, task: Task[ProxyDual]) -> None:
         super().__init__(task, self.max_iter)
-        self.dual: ProxyDual = task.structure
+        self.dual: ProxyDual = task.program
         self.bound, self.kind = -np.inf, "none"
         self._next_bound: float = MIN_CALLS_BETWEEN_BOUNDS
         self._least, self._idle = np.inf, 0

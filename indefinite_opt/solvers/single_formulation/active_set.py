@@ -128,10 +128,10 @@ class _ActiveSetIteration:
     """
 
     def __init__(self, task: Task[KreinLeastSquares]) -> None:
-        structure = task.structure
-        self.task, self.qp, self.C = task, structure, float(structure.upper)
-        self.G, self.y = structure.source.Q, structure.source.y
-        n = structure.n
+        program = task.program
+        self.task, self.qp, self.C = task, program, float(program.upper)
+        self.G, self.y = program.source.Q, program.source.y
+        n = program.n
         self.Ge, self.Gy = self.G.sum(axis=1), self.G @ self.y
         # A sum that vanishes up to rounding would determine λ by rounding alone.
         sizes = np.abs(self.G).sum(axis=1)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import one_thread
-from indefinite_opt.modeling.structures import SeparabilityProgram, SpacePrimal
+from indefinite_opt.modeling.programs import SeparabilityProgram, SpacePrimal
 from indefinite_opt.quadratic import (
     Descent,
     Iterate,
@@ -71,7 +71,7 @@ class _LiftedIteration:
 
     def __init__(self, task: Task[_Primal]) -> None:
         self.task = task
-        self.program = task.structure
+        self.program = task.program
         self.dual = self.program.dual
         self.weights = self.dual.start()
         self.steps, self.rounds = 0, 0

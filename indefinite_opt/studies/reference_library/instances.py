@@ -106,11 +106,11 @@ class Instance:
             return KernelProblem(0.5 * (A + A.T), y, name=self.name)
         return KernelProblem.from_data(X, y, self.kernel, name=self.name)
 
-    def structure(self, problem: KernelProblem | QuadraticProgram) -> QP:
+    def program(self, problem: KernelProblem | QuadraticProgram) -> QP:
         """The quadratic program as solvers read it."""
         if isinstance(problem, KernelProblem):
-            return cast("QP", as_formulation(self.title).structure(problem))
-        return problem.structure()
+            return cast("QP", as_formulation(self.title).program(problem))
+        return problem.program()
 
     def closed_form(self, problem: KernelProblem | QuadraticProgram) -> float | None:
         """The optimal value of an instance built to have a known one, else None."""
@@ -127,7 +127,7 @@ class Instance:
         if self.kernel == "minus-identity":
             # eᵀα + ½αᵀα is convex, so it is maximal at a vertex: in each class as many weights
             # are at C as the smaller class has points.
-            C = float(self.structure(problem).constraints[1].max())
+            C = float(self.program(problem).constraints[1].max())
             return problem.smaller_class * (2.0 * C + C * C)
         return None
 

@@ -217,7 +217,7 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
     known = load(reference) if isinstance(reference, str) else reference
     problem = _rebuilt(known)
     certificate = verify(problem, known.formulation, values, tol=tol)
-    qp = known.structure(problem)
+    qp = known.program(problem)
     objective = qp.declared(qp.value(feasible(qp, values))) + 0.0  # no -0.0
     unit = abs(known.best)
     shortfall = better(known.sense, known.best, objective) / unit
@@ -260,7 +260,7 @@ def export(reference: Reference | str, path: str | Path) -> Path:
     known = load(reference) if isinstance(reference, str) else reference
     problem = _rebuilt(known)
     if isinstance(problem, KernelProblem):
-        return known.structure(problem).export(Path(path))
+        return known.program(problem).export(Path(path))
     return problem.write(path)
 
 
@@ -273,7 +273,7 @@ def _rebuilt(known: Reference) -> KernelProblem | QuadraticProgram:
             "reference", f"the arrays of {known.name} to be those of the table",
             f"another: their digests differ by {difference:.2e}",
         )  # fmt: skip
-    declared = "max" if known.structure(problem).sense < 0 else "min"
+    declared = "max" if known.program(problem).sense < 0 else "min"
     if known.sense != declared:
         raise DataError("reference", f"the sense {declared} of {known.name}", known.sense)
     return problem
@@ -443,7 +443,7 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
     if formulation is None:
         if any(value is None for value in dataclasses.astuple(entry.digest)[1:]):
             raise ValueError(f"of {entry.name}: a digest without linear term, rows or bounds")
-    elif formulation.structure_type is not PairedQP:
+    elif formulation.program_type is not PairedQP:
         raise ValueError(f"of {entry.name}: {entry.title}")
     elif not 0 <= entry.seed < 2**32 or plus is None or not 0 < plus < entry.n:
         raise ValueError(f"of {entry.name}: seed {entry.seed}, {plus} of {entry.n}")

@@ -11,7 +11,7 @@ import numpy as np
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import ProxyDual, ProxyPoint
+from indefinite_opt.modeling.programs import ProxyDual, ProxyPoint
 from indefinite_opt.quadratic import (
     Descent,
     Document,
@@ -27,30 +27,30 @@ from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL
 
 @bound_document.register(LinearProgram)
 def _linear_bound(
-    structure: LinearProgram,
+    program: LinearProgram,
     task: Task[Any],
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
     witness: object,
 ) -> Document:
-    given = structure.write_multipliers(dict(multipliers))
-    return linear_document(structure.standard_form(), given)
+    given = program.write_multipliers(dict(multipliers))
+    return linear_document(program.standard_form(), given)
 
 
 @bound_document.register(ProxyDual)
 def _proxy_bound(
-    structure: ProxyDual,
+    program: ProxyDual,
     task: Task[Any],
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
     witness: object,
 ) -> Document:
-    return proxy_document(task, np.asarray(values[structure.variable], float))
+    return proxy_document(task, np.asarray(values[program.variable], float))
 
 
 def proxy_document(task: Task[ProxyDual], x: Array) -> Document:
     """The proof of a bound on a Luss dual, by the proxy kernel of x and its own best weights."""
-    dual = task.structure
+    dual = task.program
     y, arrays = dual.problem.y, dual.arrays()
     factor = _factor(dual.at(x))
     qp = dual.svm(factor @ factor.T, "its kernel matrix is F times its transpose")

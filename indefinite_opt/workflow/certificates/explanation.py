@@ -31,7 +31,7 @@ def explain(task: Task[Any], answer: Answer, claim: Claim, values: Values) -> li
     else:
         reasons = [*_conditions(task, answer), *_gap(task, answer)]
     bounded = bool(np.isfinite(answer.bound.value))
-    reasons += task.in_time([], task.structure.remarks, answer.point, claim, bounded)
+    reasons += task.in_time([], task.program.remarks, answer.point, claim, bounded)
     return reasons + task.formulation.remarks(task.problem, values)
 
 
@@ -39,15 +39,15 @@ def _inconsistencies(task: Task[Any], answer: Answer) -> list[str]:
     """What is wrong about given multipliers."""
     if answer.consistent:
         return []
-    wrong: list[str] = task.structure.inconsistencies(answer.optimality, task.tol)
+    wrong: list[str] = task.program.inconsistencies(answer.optimality, task.tol)
     return wrong or ["The given multipliers do not satisfy the first-order conditions."]
 
 
 def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
-    structure, primal, x = task.structure, answer.primal, answer.point.x
+    program, primal, x = task.program, answer.primal, answer.point.x
     relative = f"relative violation {primal:.2e}"
-    if isinstance(structure, PolyhedralQP):
+    if isinstance(program, PolyhedralQP):
         relative = f"all constraints hold at a point that is {primal:.2e} away, relative to x"
         if np.isinf(primal):
             relative = "no point nearby is proved to satisfy all constraints"
@@ -57,7 +57,7 @@ def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
     else:
         name, size = worst
         reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
-    if isinstance(structure, PolyhedralQP) and structure.discrepancy(x) <= task.tol:
+    if isinstance(program, PolyhedralQP) and program.discrepancy(x) <= task.tol:
         reasons.append(
             "That is small relative to terms that cancel, but no point within tol is proved to "
             "satisfy all constraints."
@@ -77,17 +77,17 @@ def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:
 
 
 def _why_global(task: Task[Any], answer: Answer) -> str:
-    structure, why = task.structure, answer.bound.why
+    program, why = task.program, answer.bound.why
     if not answer.convex:
         return why or _about_bracket(task, answer)[0]
     if answer.zero_range > 0.0:
-        return f"{structure.why_convex}, and {_zero(task, answer)}."
-    return why or f"{structure.why_convex}, and the dual bound meets the objective."
+        return f"{program.why_convex}, and {_zero(task, answer)}."
+    return why or f"{program.why_convex}, and the dual bound meets the objective."
 
 
 def _zero(task: Task[Any], answer: Answer) -> str:
     """That value and bound are 0 up to rounding, as a clause."""
-    less = " without constants" if task.structure.constant else ""
+    less = " without constants" if task.program.constant else ""
     return (
         f"objective and bound{less} are 0 up to rounding: within {answer.zero_range:.1e}, which "
         "is 64 roundings of their terms"
@@ -97,7 +97,7 @@ def _zero(task: Task[Any], answer: Answer) -> str:
 def _conditions(task: Task[Any], answer: Answer) -> list[str]:
     """Which of the optimality conditions hold."""
     sign = answer.curvature
-    if task.structure.multipliers_from_solver:
+    if task.program.multipliers_from_solver:
         return []
     if not answer.examined:
         return ["The first-order conditions were not examined in time."]
@@ -132,7 +132,7 @@ def _gap(task: Task[Any], answer: Answer) -> list[str]:
         return [f"Convex, but the bound leaves a duality gap of {_sized(answer)}."]
     if task.late:
         return ["No bound was computed in time."]
-    if task.structure.is_linear:
+    if task.program.is_linear:
         return ["No multipliers are known that prove a bound."]
     return []
 
@@ -154,7 +154,7 @@ def _about_bracket(task: Task[Any], answer: Answer) -> list[str]:
         return [f"Not convex, but bounds of {parts} meet the objective."]
     notes = [f"The bound leaves a global bracket of {_sized(answer)}."]
     if answer.better < value - margin:
-        better = task.structure.declared(answer.better)
+        better = task.program.declared(answer.better)
         notes.append(f"A better point exists: its objective is {better:.10g}.")
     return notes
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, Values, checked_values
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Declaration, Problem, Structure, VectorProgram
+from indefinite_opt.quadratic import CompiledProgram, Declaration, Problem, VectorProgram
 
 SLACKS = {"xi": "The slacks ξ were", "delta": "The bound δ was"}
 """Variables whose best values follow from the others, with the beginning of a sentence on each."""
@@ -26,44 +26,44 @@ FITTING = 1e-2
 tolerance."""
 
 
-def named(structure: Structure[Any], values: Any) -> Any:
+def named(program: CompiledProgram[Any], values: Any) -> Any:
     """Numbers without a name under that of the variable, if there is only one."""
-    names, array = list(structure.shapes), isinstance(values, np.ndarray | list | tuple)
+    names, array = list(program.shapes), isinstance(values, np.ndarray | list | tuple)
     return {names[0]: values} if array and len(names) == 1 else values
 
 
 def completed(
-    structure: Structure[Any], values: Mapping[str, ArrayLike]
+    program: CompiledProgram[Any], values: Mapping[str, ArrayLike]
 ) -> tuple[Mapping[str, ArrayLike], list[str]]:
     """The values with the least feasible slacks if these are missing, and a sentence that says so.
 
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
-    >>> machine = iopt.LPSVM(C=10.0).structure(problem)
+    >>> machine = iopt.LPSVM(C=10.0).program(problem)
     >>> completed(machine, {"u": [0.25, 0.0], "b": 0.0})[0]["xi"]
     array([0.75, 0.75])
     """
-    missing = [name for name in structure.shapes if name not in values]
+    missing = [name for name in program.shapes if name not in values]
     if not missing or not SLACKS.keys() >= set(missing):
         return values, []
-    known = {name: shape for name, shape in structure.shapes.items() if name not in missing}
+    known = {name: shape for name, shape in program.shapes.items() if name not in missing}
     given = checked_values("values", values, known)
-    filled = {**given, **{name: np.zeros(structure.shapes[name]) for name in missing}}
-    whole = structure.feasible_values(filled) or filled
+    filled = {**given, **{name: np.zeros(program.shapes[name]) for name in missing}}
+    whole = program.feasible_values(filled) or filled
     words = "not among the values, but computed from the others."
     return {**whole, **given}, [f"{SLACKS[name]} {words}" for name in missing]
 
 
 def hint(
-    problem: Problem, formulation: Declaration, structure: Structure[Any], values: Values
+    problem: Problem, formulation: Declaration, program: CompiledProgram[Any], values: Values
 ) -> list[str]:
     """A sentence on the first obvious change of a failing point that fits, if there is one."""
-    if not isinstance(problem, KernelProblem) or not isinstance(structure, VectorProgram):
+    if not isinstance(problem, KernelProblem) or not isinstance(program, VectorProgram):
         return []
-    x = structure.from_values(values)
-    outside, residual = _residuals(structure, x)
-    for change, words in _changes(problem, formulation, structure, x):
-        off, left = _residuals(structure, change)
+    x = program.from_values(values)
+    outside, residual = _residuals(program, x)
+    for change, words in _changes(problem, formulation, program, x):
+        off, left = _residuals(program, change)
         cured = off <= FITTING * max(outside, FITTING) and left <= FITTING
         if cured and (outside > FITTING or left <= 0.01 * residual):
             conditions = f"the first-order conditions up to {left:.1e}"
@@ -71,12 +71,12 @@ def hint(
     return []
 
 
-def sign_hint(structure: Structure[Any], x: Any, multipliers: Values) -> list[str]:
+def sign_hint(program: CompiledProgram[Any], x: Any, multipliers: Values) -> list[str]:
     """A sentence if multipliers that fail satisfy the conditions with the opposite sign."""
-    point, turned = structure.at(x), {name: -value for name, value in multipliers.items()}
-    before, after = (structure.optimality(point, given) for given in (multipliers, turned))
+    point, turned = program.at(x), {name: -value for name, value in multipliers.items()}
+    before, after = (program.optimality(point, given) for given in (multipliers, turned))
     left = after.stationarity
-    if left > min(FITTING, before.stationarity) or structure.inconsistencies(after, FITTING):
+    if left > min(FITTING, before.stationarity) or program.inconsistencies(after, FITTING):
         return []
     return [
         f"With the opposite sign the multipliers satisfy the conditions up to {left:.1e}: they are "
@@ -84,28 +84,28 @@ def sign_hint(structure: Structure[Any], x: Any, multipliers: Values) -> list[st
     ]
 
 
-def _residuals(structure: VectorProgram, x: Array) -> tuple[float, float]:
-    outside = structure.infeasibility(x)
-    return outside, structure.optimality(structure.at(x), None, FITTING**2).stationarity
+def _residuals(program: VectorProgram, x: Array) -> tuple[float, float]:
+    outside = program.infeasibility(x)
+    return outside, program.optimality(program.at(x), None, FITTING**2).stationarity
 
 
 def _changes(
-    problem: KernelProblem, formulation: Declaration, structure: VectorProgram, x: Array
+    problem: KernelProblem, formulation: Declaration, program: VectorProgram, x: Array
 ) -> Iterator[tuple[Array, str]]:
     """Changed points, each with the beginning of a sentence."""
-    y, declared = problem.y, structure.values(x)
+    y, declared = problem.y, program.values(x)
     name = next(iter(declared))
     if x.size != y.size or len(declared) > 1:
         # Several variables have no labels, nor have signed weights in their two parts.
         words = f"-{name}" if len(declared) == 1 else "The opposite of all values"
-        yield structure.from_values({each: -value for each, value in declared.items()}), words
+        yield program.from_values({each: -value for each, value in declared.items()}), words
         return
     yield y * x, f"y∘{name}, as LIBSVM's dual_coef_ is to be read,"
     yield -x, f"-{name}"
     if isinstance(formulation, ESVM):
         back = y * formulation.stabilised(problem).coefficients(y * x)
         yield back, "α̃ = y∘(V sign(Λ) Vᵀ(y∘α)), for these values as the paper's α,"
-    total, wanted = float(x.sum()), structure.fixed_sum
+    total, wanted = float(x.sum()), program.fixed_sum
     if wanted is not None and total > 0.0:
         yield x * (wanted / total), f"{name} scaled to the sum {wanted:g}"
     grouped = np.argsort(-y, kind="stable")

@@ -14,17 +14,17 @@ import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, Values, limited
-from indefinite_opt.modeling.structures import ProxyPoint
+from indefinite_opt.modeling.programs import ProxyPoint
 from indefinite_opt.quadratic import (
     QP,
     Answer,
     Claim,
+    CompiledProgram,
     GlobalSearch,
     LowerBound,
     Optimality,
     Point,
     Proof,
-    Structure,
     Task,
     Witness,
     claim_of,
@@ -41,7 +41,7 @@ def begun(
 ) -> Answer:
     """An answer that says how feasible a point is, with the multipliers that came with it."""
     answer = Answer(point, dict(came or {}), given)
-    answer.primal = task.structure.infeasibility(point.x)
+    answer.primal = task.program.infeasibility(point.x)
     return answer
 
 
@@ -49,22 +49,22 @@ def find_near(task: Task[Any], answer: Answer) -> None:
     """The feasible point nearby, if it is not known yet."""
     point = answer.point
     if np.isnan(answer.error):
-        about = task.structure.attained, point, answer.primal
+        about = task.program.attained, point, answer.primal
         answer.near, answer.error = task.in_time((point, np.inf), *about)
 
 
 def measure(task: Task[Any], answer: Answer, witness: object = None, search: bool = False) -> None:
     """Measure what claim and reasons depend on, as far as it is not measured yet; see `certify`."""
-    structure = task.structure
+    program = task.program
     find_near(task, answer)
     if answer.convex is None:
-        answer.convex = convexity(structure, task.time_limit - task.elapsed)
+        answer.convex = convexity(program, task.time_limit - task.elapsed)
     if answer.examined is None:
         examine_conditions(task, answer)
     if answer.convex:
         if not answer.closed and not answer.complete:
             task.in_time(None, bound_convex, task, answer, witness)
-    elif isinstance(structure, QP):
+    elif isinstance(program, QP):
         proved = isinstance(witness, Proof)
         if answer.convex is not None and not proved:
             task.in_time(None, bound_charged, task, answer)
@@ -82,11 +82,11 @@ def examine_conditions(task: Task[Any], answer: Answer) -> None:
 
     Multipliers that were not given are recovered if they have wrong ones.
     """
-    structure, point, came = task.structure, answer.point, answer.came or None
+    program, point, came = task.program, answer.point, answer.came or None
     found = _conditions(task, point, came)
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
-    judged = answer.given or (came is not None and not structure.multipliers_from_solver)
-    if judged and structure.inconsistencies(found, task.tol):
+    judged = answer.given or (came is not None and not program.multipliers_from_solver)
+    if judged and program.inconsistencies(found, task.tol):
         answer.consistent = not answer.given
         found = found if answer.given else _conditions(task, point, None)
     answer.optimality = found
@@ -94,7 +94,7 @@ def examine_conditions(task: Task[Any], answer: Answer) -> None:
         answer.recovered = dict(found.multipliers)
     # First-order conditions may hold beside a row that is missed, whatever that is worth.
     change = 0.0
-    if structure.has_own_rows:
+    if program.has_own_rows:
         find_near(task, answer)
         change = abs(answer.near.value - point.value) + answer.error
     answer.complementarity = relative(max(found.complementarity, change), task.unit(point))
@@ -103,15 +103,15 @@ def examine_conditions(task: Task[Any], answer: Answer) -> None:
     answer.examined = bool(finite) or not task.late
     if answer.given and answer.examined and not holds:
         answer.consistent = False
-    answer.first_order = holds and not structure.multipliers_from_solver
+    answer.first_order = holds and not program.multipliers_from_solver
 
 
 def _conditions(task: Task[Any], point: Point[Any], multipliers: Values | None) -> Optimality:
     """The first-order conditions, in time; multipliers are recovered if there are none."""
-    if multipliers is None and task.structure.multipliers_from_solver:
+    if multipliers is None and task.program.multipliers_from_solver:
         multipliers = solver_multipliers(task)
     unknown = Optimality(multipliers or {}, np.inf, np.inf)
-    return task.in_time(unknown, task.structure.optimality, point, multipliers, task.tol)
+    return task.in_time(unknown, task.program.optimality, point, multipliers, task.tol)
 
 
 def solver_multipliers(task: Task[Any]) -> Values:
@@ -133,14 +133,14 @@ def bound_convex(task: Task[Any], answer: Answer, witness: object = None) -> Non
     not, those of a solver may; for a proxy kernel its witness and the SVM with that kernel may.
     """
     find_near(task, answer)
-    structure, near = task.structure, answer.near
+    program, near = task.program, answer.near
     examined = answer.examined is not None
     multipliers = answer.optimality.multipliers if examined else answer.came
 
     def bounds() -> Iterator[LowerBound]:
-        yield from structure.bounds(near, multipliers)
-        if answer.given and structure.multipliers_from_solver:
-            yield from structure.bounds(near, solver_multipliers(task))
+        yield from program.bounds(near, multipliers)
+        if answer.given and program.multipliers_from_solver:
+            yield from program.bounds(near, solver_multipliers(task))
         if isinstance(near, ProxyPoint):
             yield from _proxy_bounds(task, near, witness)
 
@@ -150,14 +150,14 @@ def bound_convex(task: Task[Any], answer: Answer, witness: object = None) -> Non
 def bound_charged(task: Task[QP], answer: Answer) -> None:
     """Compute bounds on an F that is not convex by little; none is kept that leaves a gap."""
     most, multipliers = allowed_gap(task, answer), answer.optimality.multipliers
-    _keep_closest(task, answer, task.structure.charged_bounds(answer.near, multipliers, most))
+    _keep_closest(task, answer, task.program.charged_bounds(answer.near, multipliers, most))
     if not answer.closed:
         _hold(task, answer, LowerBound(-np.inf))
 
 
 def bound_globally(task: Task[QP], answer: Answer, witness: object) -> None:
     """Bound a nonconvex F by a proof, if there is time to check it, or by a new search."""
-    qp, point = task.structure, answer.point
+    qp, point = task.program, answer.point
     answer.nodes, answer.better = 0, point.value
     if isinstance(witness, Proof):
         answer.nodes = witness.boxes
@@ -211,7 +211,7 @@ def _keep_closest(task: Task[Any], answer: Answer, more: Iterator[LowerBound]) -
 def _hold(task: Task[Any], answer: Answer, bound: LowerBound) -> None:
     """Make this the bound of an answer, and find the gap that it leaves."""
     answer.bound, answer.gap, answer.zero_range = bound, _gap(task, answer, bound), 0.0
-    answer.relative_gap = relative(answer.gap, task.structure.gap_unit(answer.point.value))
+    answer.relative_gap = relative(answer.gap, task.program.gap_unit(answer.point.value))
     answer.closed = False
     if np.isfinite(answer.gap):
         answer.closed = answer.gap <= allowed_gap(task, answer)
@@ -222,7 +222,7 @@ def _hold(task: Task[Any], answer: Answer, bound: LowerBound) -> None:
 
 def allowed_gap(task: Task[Any], answer: Answer) -> float:
     """The largest gap that counts as closed."""
-    return max(task.tol * float(task.structure.gap_unit(answer.point.value)), task.atol)
+    return max(task.tol * float(task.program.gap_unit(answer.point.value)), task.atol)
 
 
 def _gap(task: Task[Any], answer: Answer, bound: LowerBound) -> float:
@@ -237,27 +237,27 @@ def _gap(task: Task[Any], answer: Answer, bound: LowerBound) -> float:
     here = answer.point.value
     # The optimal value is between the bound and what is attained; F here may be below both.
     gap = max(abs(here - value), abs(certain - value), certain - here)
-    structure = task.structure
-    if structure.constant == 0.0 or gap == 0.0:
+    program = task.program
+    if program.constant == 0.0 or gap == 0.0:
         return gap
     # Beside a large constant both are declared with its rounding.
-    declared = structure.declared(here) - structure.declared(value, -np.inf)
+    declared = program.declared(here) - program.declared(value, -np.inf)
     return max(gap, abs(declared))
 
 
 def _zero_range(task: Task[Any], answer: Answer) -> float:
     """R if value and bound are in [-R, R] and thus 0 up to rounding, else 0."""
-    structure, point, bound = task.structure, answer.point, answer.bound
+    program, point, bound = task.program, answer.point, answer.bound
     values = [point.value, answer.near.value, bound.value]
     values += [] if bound.attained is None else [bound.attained]
     if not np.isfinite(values).all():
         return 0.0
     # A solver is only called for multipliers if those that came leave the question open.
-    asks = answer.came and structure.multipliers_from_solver
-    if asks and not structure.are_zero(structure.zero_range(point, answer.came), *values):
+    asks = answer.came and program.multipliers_from_solver
+    if asks and not program.are_zero(program.zero_range(point, answer.came), *values):
         return 0.0
     rounding = rounding_at(task, answer)
-    return rounding if structure.are_zero(rounding, *values) else 0.0
+    return rounding if program.are_zero(rounding, *values) else 0.0
 
 
 def rounding_at(task: Task[Any], answer: Answer) -> float:
@@ -265,19 +265,19 @@ def rounding_at(task: Task[Any], answer: Answer) -> float:
     if answer.recovered is None:
         answer.recovered = dict(_conditions(task, answer.point, None).multipliers)
     recovered = answer.recovered or None
-    return float(task.in_time(0.0, task.structure.zero_range, answer.point, recovered))
+    return float(task.in_time(0.0, task.program.zero_range, answer.point, recovered))
 
 
 # ------------------------------------------------------------------------------------- curvature
 
 
-def convexity(structure: Structure[Any], seconds: float) -> bool | None:
+def convexity(program: CompiledProgram[Any], seconds: float) -> bool | None:
     """Whether the program is convex; None if that could not be decided in time."""
-    if structure.known_convex:
+    if program.known_convex:
         return True
-    order = structure.n if isinstance(structure, QP) else 0
+    order = program.n if isinstance(program, QP) else 0
     try:
-        return limited(order, seconds, lambda: structure.is_convex)
+        return limited(order, seconds, lambda: program.is_convex)
     except TimeLimitReached:
         return None
 
@@ -290,7 +290,7 @@ def examine_curvature(task: Task[Any], answer: Answer) -> None:
     left, about = task.time_limit - task.elapsed, (answer.point, optimality, tol)
     try:
         answer.curvature, answer.least_curvature, answer.weak = limited(
-            int(np.count_nonzero(movable)), left, task.structure.curvature, *about
+            int(np.count_nonzero(movable)), left, task.program.curvature, *about
         )
     except TimeLimitReached:
         answer.curvature_late = True

@@ -30,11 +30,11 @@ from indefinite_opt.quadratic import (
     Answer,
     Certificate,
     Claim,
+    CompiledProgram,
     Declaration,
     NoOptimum,
     Problem,
     QuadraticProgram,
-    Structure,
     Task,
     at_most,
     claim_of,
@@ -160,15 +160,15 @@ def verify(
         isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
     ):
         return no_optimum(asked, chosen, values, lambda: limit - (clock() - began))
-    chosen, structure = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT))
+    chosen, program = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT))
     notes = list[str]()
-    values = named(structure, values)
+    values = named(program, values)
     if isinstance(values, Mapping):
-        values, notes = completed(structure, values)
-    checked = checked_values("values", values, structure.shapes)
+        values, notes = completed(program, values)
+    checked = checked_values("values", values, program.shapes)
     given = multipliers
     if given is not None:
-        given = checked_values("multipliers", given, structure.multiplier_shapes)
+        given = checked_values("multipliers", given, program.multiplier_shapes)
     certificate = certify(
         asked, chosen, checked, given, tol, given=given is not None, search=bound,
         time_limit=limit - (clock() - began), atol=float(atol),
@@ -179,10 +179,10 @@ def verify(
         with suppress(TimeLimitReached), one_thread(), quiet:
             if given is not None and certificate.claim is Claim.FEASIBLE:
                 notes += limited(
-                    LONG, left, sign_hint, structure, structure.from_values(checked), given
+                    LONG, left, sign_hint, program, program.from_values(checked), given
                 )
             else:
-                notes += limited(LONG, left, hint, asked, chosen, structure, checked)
+                notes += limited(LONG, left, hint, asked, chosen, program, checked)
     return replace(certificate, reasons=(*certificate.reasons, *notes))
 
 
@@ -211,25 +211,25 @@ def certify(
     program, `tol` and `atol`.
     """
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
-    formulation, structure = _set_up(problem, formulation, limit)
-    task = Task(problem, formulation, structure, tol=tol, atol=atol, time_limit=limit, began=began)
+    formulation, program = _set_up(problem, formulation, limit)
+    task = Task(problem, formulation, program, tol=tol, atol=atol, time_limit=limit, began=began)
     if answer is None:
-        answer = begun(task, structure.at(structure.from_values(values)), multipliers, given)
+        answer = begun(task, program.at(program.from_values(values)), multipliers, given)
     else:
         answer = copy(answer)
     measure(task, answer, witness, search)
     claim, point, optimality = claim_of(answer, tol), answer.point, answer.optimality
     multipliers = dict(optimality.multipliers)
-    missed, moved = task.in_time((np.nan, np.nan), structure.repair, point.x)
+    missed, moved = task.in_time((np.nan, np.nan), program.repair, point.x)
     reasons = explain(task, answer, claim, values)
     return Certificate(
         claim=claim,
-        objective=structure.declared(point.value),
+        objective=program.declared(point.value),
         primal_residual=answer.primal,
         stationarity=optimality.stationarity,
         complementarity=answer.complementarity,
-        curvature=0.0 if structure.is_linear else answer.least_curvature,
-        bound=structure.declared(answer.bound.value, -np.inf),
+        curvature=0.0 if program.is_linear else answer.least_curvature,
+        bound=program.declared(answer.bound.value, -np.inf),
         gap=answer.gap,
         relative_gap=answer.relative_gap,
         gap_kind=answer.gap_kind,
@@ -241,7 +241,7 @@ def certify(
         zero_range=answer.zero_range if claim is Claim.GLOBAL else 0.0,
         missed=missed,
         moved=moved,
-        change=structure.sense * (answer.near.value - point.value),
+        change=program.sense * (answer.near.value - point.value),
     )
 
 
@@ -251,7 +251,7 @@ def _with_larger_tol(task: Task[Any], answer: Answer, claim: Claim) -> list[str]
     The point is measured again, as what is free, and which curvature counts, depends on `tol`.
     """
     gap, absolute, optimality = answer.relative_gap, answer.gap, answer.optimality
-    known = not task.structure.multipliers_from_solver
+    known = not task.program.multipliers_from_solver
     residual = max(optimality.stationarity, answer.complementarity) if known else np.inf
     least = max(answer.primal, min(residual, gap))
     if claim is Claim.GLOBAL or task.elapsed >= task.time_limit:
@@ -281,28 +281,28 @@ def _is_nearly_zero(task: Task[Any], answer: Answer) -> bool:
     rounding = rounding_at(task, answer)
     if answer.nodes is not None and answer.better < value - rounding:
         return False
-    zero = task.structure.are_zero(rounding, value)
+    zero = task.program.are_zero(rounding, value)
     return bool(zero or gap <= task.tol * rounding / ZERO_SHARE)
 
 
 def _set_up(
     problem: Problem, formulation: Declaration, seconds: float
-) -> tuple[Declaration, Structure[Any]]:
-    """What is declared now, and its structure, which may take an eigendecomposition.
+) -> tuple[Declaration, CompiledProgram[Any]]:
+    """What is declared now, and its program, which may take an eigendecomposition.
 
     Where there is no time to find a feasible point of a user's rows, it is certified without one.
     """
 
-    def begun() -> tuple[Declaration, Structure[Any]]:
+    def begun() -> tuple[Declaration, CompiledProgram[Any]]:
         settled = formulation.settled(problem)
-        return settled, settled.structure(problem)
+        return settled, settled.program(problem)
 
     try:
-        return limited(formulation.structure_order(problem), seconds, begun)
+        return limited(formulation.program_order(problem), seconds, begun)
     except TimeLimitReached:
         if not getattr(formulation, "needs_spectrum", False):
             settled = formulation.settled(problem)
-            return settled, settled.as_written(problem)
+            return settled, settled.compiled(problem)
         raise SolverFailed(
             f"{formulation} was not verified: its program could not be set up within the "
             f"{seconds:.3g} s that were left; call `verify` with a longer time_limit"

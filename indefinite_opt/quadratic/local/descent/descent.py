@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from indefinite_opt.core import descent as loops
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 from indefinite_opt.quadratic.local.descent.face import Face
 from indefinite_opt.quadratic.local.descent.low_rank import columns_of, interior_optimum
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.programs.gaps import relative
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.program import Point
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
 from indefinite_opt.quadratic.solving.solution import Iterate, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.gaps import relative
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
-from indefinite_opt.quadratic.structures.structure import Point
 
 MAX_WHOLE, BLOCK_SHARE, MIN_BLOCK, MIN_STEPS_PER_BLOCK = 512, 1 / 8, 64, 32
 """Points up to which steps select among all of them. With more points blocks are formed, a share of
@@ -136,7 +136,7 @@ class Descent:
         trace: Trace | None = None,
     ) -> None:
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
-        self.qp = qp = task.structure
+        self.qp = qp = task.program
         self.gram = qp.gram
         linear = np.full(qp.n, qp.linear, np.float64)
         self.linear = linear if tilt is None else linear + tilt

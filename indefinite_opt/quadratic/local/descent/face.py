@@ -9,7 +9,7 @@ from indefinite_opt.core import descent as loops
 from indefinite_opt.foundation import Array, cached_property, one_thread
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import breakdown_direction, zero_tolerance
-from indefinite_opt.quadratic.structures.paired_box import project_line
+from indefinite_opt.quadratic.programs.paired_box import project_line
 
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest

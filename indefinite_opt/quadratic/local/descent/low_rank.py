@@ -8,7 +8,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.matrices.gram import Gram
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 _LEFT_SHARE = 1e-10
 """What may be left of the diagonal of a factorised matrix, as a share of the largest entry."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.core import active_set
 from indefinite_opt.foundation import EPS, Array
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature

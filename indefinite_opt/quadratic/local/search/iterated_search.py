@@ -142,7 +142,7 @@ class IteratedSearch(ABC):
     unit, in_turn = 1.0, False
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
-        self.options, self.task, self.qp = options, task, task.structure
+        self.options, self.task, self.qp = options, task, task.program
         self.trace = Trace()
         self.elite: list[End] = []
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}

@@ -11,10 +11,10 @@ from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import as_paired, restored
 from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Solver, Task, status_at_end
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
-from indefinite_opt.quadratic.structures.qp import QP
 
 T = TypeVar("T")
 
@@ -58,9 +58,9 @@ class MultiStart(Effort, Solver[QP]):
         return 0
 
     def solve(self, task: Task[QP]) -> Solution:
-        structure = task.structure
-        if isinstance(structure, PairedQP):
-            return _searched(LocalSearch(self, task.on(structure)))
+        program = task.program
+        if isinstance(program, PairedQP):
+            return _searched(LocalSearch(self, task.on(program)))
         try:
             return self._over_rows(task)
         except TimeLimitReached:
@@ -69,12 +69,12 @@ class MultiStart(Effort, Solver[QP]):
 
     def _over_rows(self, task: Task[Any]) -> Solution:
         """`solve` for a user's rows; `TimeLimitReached` where a search cannot begin in time."""
-        structure = task.structure
+        program = task.program
 
         def begun(function: Callable[..., T], *arguments: Any) -> T:
-            return limited(structure.n, task.time_limit - task.elapsed, function, *arguments)
+            return limited(program.n, task.time_limit - task.elapsed, function, *arguments)
 
-        found = begun(as_paired, structure)
+        found = begun(as_paired, program)
         if found is None:
             return _searched(begun(PolyhedralSearch, self, task))
         pairs, sizes = found
@@ -85,8 +85,8 @@ class MultiStart(Effort, Solver[QP]):
             z = values.get(pairs.variable)  # optima beyond the best ones have no values
             if z is None:
                 return {}
-            x = restored(pairs, sizes, structure.ranges, z)
-            return structure.values(structure.project(x))
+            x = restored(pairs, sizes, program.ranges, z)
+            return program.values(program.project(x))
 
         optima = tuple(replace(each, values=declared(each.values)) for each in ended.optima)
         path = ended.trace.iterates
@@ -95,7 +95,7 @@ class MultiStart(Effort, Solver[QP]):
         if ended.status is not Status.INACCURATE:
             return ended
         # Pair steps stall where units are mixed; a descent with an active set goes on from there.
-        task = task.on(structure, start=structure.from_values(ended.values))
+        task = task.on(program, start=program.from_values(ended.values))
         again = _searched(begun(PolyhedralSearch, self, task))
         return again if again.status is Status.SOLVED else ended
 

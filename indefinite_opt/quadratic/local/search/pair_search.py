@@ -21,9 +21,9 @@ from indefinite_opt.quadratic.local.search.iterated_search import (
     End,
     IteratedSearch,
 )
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task, status_at_end
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 MAX_TIE_SHARE = 1e-6
 """Relative difference up to which objectives count as equal, unless the tolerance is less."""
@@ -75,7 +75,7 @@ class LocalSearch(IteratedSearch):
 
     def __init__(self, options: Effort, task: Task[PairedQP]) -> None:
         super().__init__(options, task)
-        qp = task.structure
+        qp = task.program
         self.effort = PROGRAM_EFFORT if qp.problem is None else 1.0
         bounded = bool(np.any(np.isfinite(np.subtract(qp.upper, qp.lower))))
         if options.perturbations is None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.matrices.gram import DenseGram
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 
 def in_pairs(

@@ -16,18 +16,18 @@ from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_t
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import negative_direction
 from indefinite_opt.quadratic.matrices.units import in_own_units
-from indefinite_opt.quadratic.structures import paired_bounds
-from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.quadratic.structures.gaps import CANCELLED
-from indefinite_opt.quadratic.structures.paired_box import PairedBox
-from indefinite_opt.quadratic.structures.qp import MAX_CHARGE, QP, charged, critical_curvature
-from indefinite_opt.quadratic.structures.structure import (
+from indefinite_opt.quadratic.programs import paired_bounds
+from indefinite_opt.quadratic.programs.claim import Claim
+from indefinite_opt.quadratic.programs.gaps import CANCELLED
+from indefinite_opt.quadratic.programs.paired_box import PairedBox
+from indefinite_opt.quadratic.programs.program import (
     Curvature,
     LowerBound,
     Optimality,
     Point,
     Spelling,
 )
+from indefinite_opt.quadratic.programs.qp import MAX_CHARGE, QP, charged, critical_curvature
 
 _FAR = 1e-12
 """Share of the terms of F above which it is not 0 up to their rounding, whatever rows add."""

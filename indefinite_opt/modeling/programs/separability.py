@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.structures.margin_program import MarginProgram, no_warnings
+from indefinite_opt.modeling.programs.margin_program import MarginProgram, no_warnings
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CANCELLED, PairedQP, svm_dual
 

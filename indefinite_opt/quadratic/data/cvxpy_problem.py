@@ -15,8 +15,8 @@ import numpy as np
 from indefinite_opt.algebra import AffineRows, Model, NotCanonical, attributes_of, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
-from indefinite_opt.quadratic.program.naming import entry_names
-from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.data.naming import entry_names
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 
 
 def program_of_cvxpy(problem: Any) -> tuple[StandardForm, CvxpyOrigin]:

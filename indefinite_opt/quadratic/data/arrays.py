@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
+from indefinite_opt.quadratic.data.naming import UNNAMED, Names
 from indefinite_opt.quadratic.matrices.sparse import Matrix
-from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 
 CUSTOMARY_INFINITY = 1e20
 """Right-hand sides from this size on are infinite, and in .lp and .mps files bounds as well, for

@@ -24,9 +24,9 @@ class Problem(ABC):
         """Whether convexity can be tested."""
         return True
 
-    def refusal(self, structure: Any) -> str | None:
-        """Why a structure cannot be solved on these data, as a clause of an error, or None."""
+    def refusal(self, program: Any) -> str | None:
+        """Why a program cannot be solved on these data, as a clause of an error, or None."""
         return None
 
-    def prepare(self, structure: Any) -> None:  # noqa: B027  # most programs need nothing
-        """Compute and cache what a structure needs and what takes O(n³), such as a spectrum."""
+    def prepare(self, program: Any) -> None:  # noqa: B027  # most programs need nothing
+        """Compute and cache what a program needs and what takes O(n³), such as a spectrum."""

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
+from indefinite_opt.quadratic.data.arrays import finite_matrix, quadratic_arrays
+from indefinite_opt.quadratic.data.naming import Names, written_names
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, matrix_of, stacked
 from indefinite_opt.quadratic.matrices.units import Units
-from indefinite_opt.quadratic.program.arrays import finite_matrix, quadratic_arrays
-from indefinite_opt.quadratic.program.naming import Names, written_names
 
 
 class StandardForm(NamedTuple):

@@ -1,4 +1,4 @@
-"""The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their structure.
+"""The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their programs.
 
 For weights z = y∘α the worst kernel, at the penalty ρ of its squared distance from K₀, is
 

@@ -1,7 +1,7 @@
-"""The interface of structures, which solvers, certificates and files read.
+"""A compiled program: what solvers, certificates and files read of a declared one.
 
-A structure is what direct solvers read of a declared program. Where it is compiled from a model,
-the compiler compares the two at a random point, up to 200 points; a contract test compares all.
+Where it is compiled from a model, the compiler compares the two at a random point, up to 200
+points; a contract test compares all.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import EPS, Array, Values, write_bytes
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
-from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.quadratic.structures.gaps import ZERO_SHARE
+from indefinite_opt.quadratic.programs.claim import Claim
+from indefinite_opt.quadratic.programs.gaps import ZERO_SHARE
 
 X = TypeVar("X")
 
@@ -71,7 +71,7 @@ def sign_of_curvature(least: float, rounding: float) -> Curvature:
 
 @dataclass(frozen=True, eq=False)
 class Point(Generic[X]):
-    """A point x with F, and with ∇F if the structure uses it; else the gradient is empty."""
+    """A point x with F, and with ∇F if the program uses it; else the gradient is empty."""
 
     x: X
     value: float
@@ -91,7 +91,10 @@ class Optimality:
     unit: float = 1.0
     """Size relative to which the sign of a multiplier is judged."""
     reduced: Array = field(default_factory=lambda: np.empty(0))
-    """Reduced gradient; empty if the structure does not examine curvature."""
+    """Reduced gradient; empty if the program does not examine curvature."""
+    stacked: Values = field(default_factory=dict)
+    """Multipliers of all rows and bounds of a program with rows, by their kind, if there are more
+    than those of `multipliers`."""
 
 
 class LowerBound(NamedTuple):
@@ -112,7 +115,7 @@ class Spelling(NamedTuple):
     multiple: float | Array
 
 
-class Structure(ABC, Generic[X]):
+class CompiledProgram(ABC, Generic[X]):
     """min F(x) over a feasible set, for solvers that know the kind of program it is.
 
     x is a vector or the declared variables by name, depending on the kind. Methods that are not
@@ -364,7 +367,7 @@ class Structure(ABC, Generic[X]):
         return None
 
 
-class VectorProgram(Structure[Array]):
+class VectorProgram(CompiledProgram[Array]):
     """min F(x) over a feasible set of vectors onto which a point can be projected."""
 
     variable: str
@@ -441,7 +444,7 @@ class VectorProgram(Structure[Array]):
         return self.feasible_near(point, infeasibility), 0.0
 
 
-class ExplicitProgram(Structure[Values]):
+class ExplicitProgram(CompiledProgram[Values]):
     """min F over several named variables; subclasses define residuals, multipliers and bounds.
 
     For formulations that are neither linear nor a quadratic program on a box with lines. Solvers

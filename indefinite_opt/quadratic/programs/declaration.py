@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from indefinite_opt.algebra import Model, Program
 from indefinite_opt.foundation import Values
-from indefinite_opt.quadratic.structures.structure import Structure
+from indefinite_opt.quadratic.programs.program import CompiledProgram
 
 
 class Declaration(ABC):
@@ -19,42 +19,42 @@ class Declaration(ABC):
     ----------
     reference : str
         Where the program stands, with equation numbers.
-    structure_type : type of Structure
-        Structure that a solver must accept.
+    program_type : type of CompiledProgram
+        The kind of compiled program that a solver must accept.
     convex : bool or None
         Whether it is convex for every problem; None where the problem or a parameter decides.
     """
 
     reference: ClassVar[str]
-    structure_type: ClassVar[type[Structure[Any]]]
+    program_type: ClassVar[type[CompiledProgram[Any]]]
     convex: ClassVar[bool | None]
 
     def declare(self, problem: Any) -> Program:
-        """The program as the paper writes it, with its name and its structure."""
-        return self.model(problem).program(str(self), self.structure(problem))
+        """The program as the paper writes it, with its name, and what it was compiled to."""
+        return self.model(problem).program(str(self), self.program(problem))
 
     @abstractmethod
     def model(self, problem: Any) -> Model:
         """The objective and the constraints."""
 
     @abstractmethod
-    def as_written(self, problem: Any) -> Any:
-        """The `Structure` of `model`, whether or not the program has an optimum."""
+    def compiled(self, problem: Any) -> Any:
+        """The `CompiledProgram` of `model`, whether or not the program has an optimum."""
 
-    def structure(self, problem: Any) -> Any:
-        """The `Structure` of `model`, for direct solvers.
+    def program(self, problem: Any) -> Any:
+        """The `CompiledProgram` of `model`, for direct solvers.
 
         Raises
         ------
         UnboundedProblem, InfeasibleProblem
             If it is known to have no optimum.
         """
-        structure: Structure[Any] = self.as_written(problem)
-        structure.refuse_without_optimum()
-        return structure
+        program: CompiledProgram[Any] = self.compiled(problem)
+        program.refuse_without_optimum()
+        return program
 
-    def structure_order(self, problem: Any) -> int:
-        """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
+    def program_order(self, problem: Any) -> int:
+        """Order of the largest matrix that `program` decomposes or multiplies, at most n."""
         return int(problem.n)
 
     def settled(self, problem: Any) -> Self:

@@ -21,7 +21,7 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     without_directions,
     zero_tolerance,
 )
-from indefinite_opt.quadratic.structures.structure import LowerBound, Point
+from indefinite_opt.quadratic.programs.program import LowerBound, Point
 
 Explicit = Callable[[Array], Iterator[LowerBound]]
 """Bounds as a function of x that need no products with K."""

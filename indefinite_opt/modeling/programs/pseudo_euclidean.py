@@ -9,8 +9,8 @@ import numpy as np
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.structures.logistic import balanced
-from indefinite_opt.modeling.structures.margin_program import MarginProgram
+from indefinite_opt.modeling.programs.logistic import balanced
+from indefinite_opt.modeling.programs.margin_program import MarginProgram
 from indefinite_opt.problem import Embedding, KernelProblem
 from indefinite_opt.quadratic import PairedQP, Point, hull_dual, svm_dual
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
+from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense
-from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.structures.gaps import at_most
-from indefinite_opt.quadratic.structures.structure import (
+from indefinite_opt.quadratic.programs.gaps import at_most
+from indefinite_opt.quadratic.programs.program import (
     Curvature,
     LowerBound,
     Point,
@@ -155,7 +155,7 @@ def critical_curvature(
     held: tuple[Any, ...],
     weak: int,
 ) -> tuple[Curvature, float, int]:
-    """The curvature along the critical cone, as `Structure.curvature` returns it.
+    """The curvature along the critical cone, as `CompiledProgram.curvature` returns it.
 
     Where a multiplier of an active constraint is zero, the cone is not a subspace. It then lies
     between two subspaces. If the curvature is nonnegative on the larger one, it is so on the cone;

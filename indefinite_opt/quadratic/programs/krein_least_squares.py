@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, one_thread
-from indefinite_opt.quadratic.structures.paired_bounds import (
+from indefinite_opt.quadratic.programs.paired_bounds import (
     Explicit,
     square_radius,
     surely,
     underflow,
 )
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, kernel_qp
-from indefinite_opt.quadratic.structures.structure import LowerBound, Point
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
+from indefinite_opt.quadratic.programs.program import LowerBound, Point
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.quadratic.structures.structure import Optimality, Point, VectorProgram
+from indefinite_opt.quadratic.programs.program import Optimality, Point, VectorProgram
 
 
 @dataclass(frozen=True, eq=False)
