@@ -267,7 +267,8 @@ def _form_of_pairs(qp: PairedQP) -> FiniteForm | None:
     if not qp.is_bounded:
         if qp.lines == 0 or np.ndim(qp.linear):
             return None
-        plain, ray = kernel_qp(plain.problem, plain.hessian, 0.0, plain.upper, 2, 1.0), qp.tilt
+        plain = kernel_qp(plain.problem, plain.hessian, 0.0, plain.upper, 2, 1.0)
+        ray = qp.linear_size
     return FiniteForm(qp, plain, ray=ray)
 
 

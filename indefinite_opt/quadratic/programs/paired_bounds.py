@@ -205,7 +205,7 @@ def linearised(qp: Any, x: Array, gradient: Array) -> float:
         if not qp.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
             largest = float(np.max(qp.upper))
             for _ in range(2):  # further updates change little
-                square = min(square, 2.0 * largest * abs(bound) / qp.tilt)
+                square = min(square, 2.0 * largest * abs(bound) / qp.linear_size)
                 bound = least - allowance(square)
         return bound
     if np.ndim(qp.linear):
@@ -214,9 +214,9 @@ def linearised(qp: Any, x: Array, gradient: Array) -> float:
         return -allowance(square)
     # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
     # If 1 - v is small the rounding of the gradient matters.
-    noise = (qp.n + 4.0) * EPS * (float(np.max(np.abs(gradient))) + qp.tilt)
+    noise = (qp.n + 4.0) * EPS * (float(np.max(np.abs(gradient))) + qp.linear_size)
     noise += qp.hessian * problem.zero_tolerance * length
-    short = max(shortfall(qp, gradient) + noise / qp.tilt, 0.0)
+    short = max(shortfall(qp, gradient) + noise / qp.linear_size, 0.0)
     if short >= 1.0:
         return -np.inf
     least = -0.5 * max(curvature, 0.0) / (1.0 - short) ** 2
@@ -232,10 +232,10 @@ def rounding_of_classes(qp: Any, costs: Array) -> float:
 def shortfall(qp: Any, gradient: Array) -> float:
     """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
     if qp.lines == 0:
-        return float(np.max(-gradient)) / qp.tilt
+        return float(np.max(-gradient)) / qp.linear_size
     y, signed = qp.signs, -qp.signs * gradient
     widest = float(signed[y > 0].max()) - float(signed[y < 0].min())
-    return 0.5 * widest / qp.tilt
+    return 0.5 * widest / qp.linear_size
 
 
 def square_radius(qp: Any, x: Array) -> float:

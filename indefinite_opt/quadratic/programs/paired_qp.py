@@ -367,7 +367,7 @@ class PairedQP(PairedBox, QP):
     # ---------------------------------------------------------------------------------- units
 
     @property
-    def tilt(self) -> float:
+    def linear_size(self) -> float:
         """max |c|."""
         c = self.linear
         return abs(c) if isinstance(c, float | int) else float(np.abs(c).max())
@@ -376,7 +376,7 @@ class PairedQP(PairedBox, QP):
     def typical_width(self) -> float:
         """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
         size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
-        return (self.tilt or 1.0) / (self.hessian * size)
+        return (self.linear_size or 1.0) / (self.hessian * size)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which a KKT residual is judged.
@@ -388,9 +388,9 @@ class PairedQP(PairedBox, QP):
         """
         largest = float(np.abs(gradient - self.linear).max())
         if self.problem is None:
-            return max(self.tilt, largest) or 1.0
-        if self.tilt > 0.0:
-            return max(self.tilt, 1e-6 * largest)
+            return max(self.linear_size, largest) or 1.0
+        if self.linear_size > 0.0:
+            return max(self.linear_size, 1e-6 * largest)
         # |(Hx)_i| at most, up to the multipliers of the lines; as sᵀx = 0 with two lines, a
         # constant in K has no effect.
         steepest = self.hessian * self.problem.spread * self.total
@@ -533,7 +533,7 @@ class PairedQP(PairedBox, QP):
             return []  # It is no separation of two classes.
         weight, pull = float(x.sum()), point.gradient - self.linear
         # Beside the linear term, H times small weights is lost to rounding.
-        if weight == 0.0 or float(x @ pull) > 1e-9 * self.tilt * weight:
+        if weight == 0.0 or float(x @ pull) > 1e-9 * self.linear_size * weight:
             return []
         shares = x / weight
         norm = 4.0 * float(shares @ self.hessian_times(shares)) / self.hessian

@@ -124,7 +124,7 @@ class _DCAIteration(Iteration):
         # The last digits of a point change F by less than its rounding, for a few iterations.
         value = self.qp.value(run.alpha, gradient)
         self.idle = 0 if value < self.value else self.idle + 1
-        size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))
+        size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.linear_size))
         rounding = self.qp.n * EPS * size
         risen = value > self.value + rounding
         if run.iterations == 0 or risen or self.idle > _MAX_IDLE_ITERATIONS:

@@ -131,7 +131,7 @@ def _continued(previous: Descent, task: Task[PairedQP]) -> Descent:
         return Descent(task, new.project(alpha))
     scaled = ratio * (gradient - old.linear) + new.linear
     run = Descent(task, alpha, scaled, ratio == 1.0)
-    terms = ratio * (float(np.max(np.abs(gradient))) + new.tilt) + new.tilt
+    terms = ratio * (float(np.max(np.abs(gradient))) + new.linear_size) + new.linear_size
     terms += new.hessian * new.gram.largest_read * float(np.abs(alpha).sum())
     run.rounding = ratio * previous.rounding + _BOUND_ROUNDING * terms
     if run.newton_work() <= previous.work:

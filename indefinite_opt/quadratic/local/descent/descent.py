@@ -562,7 +562,7 @@ class Descent:
                 endless[face.members] = direction
                 raise self.endless(endless)
         mass = float(np.abs(self.alpha).sum())
-        terms = self.program.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
+        terms = self.program.h * self.gram.largest_read * mass**2 + self.qp.linear_size * mass
         return self._move(face, face.goals(direction), 4.0 * EPS * terms)
 
     def perturbed(self, perturbations: int, steps: int, work: float) -> None:

@@ -39,7 +39,7 @@ def interior_optimum(
     lower, upper = np.full(n, qp.lower), np.full(n, qp.upper)
     size = max(float(np.abs(upper - lower).max()), np.finfo(float).tiny)
     # Of the objective per unit of x; without a linear term that of the curved one.
-    unit = qp.tilt or qp.hessian * size * float(np.square(F).max(initial=0.0))
+    unit = qp.linear_size or qp.hessian * size * float(np.square(F).max(initial=0.0))
     unit = max(unit, np.finfo(float).tiny)
     columns = sparse.csc_matrix(F.T * qp.signs * np.sqrt(qp.hessian * size / unit))
     eye, none = sparse.eye(n), sparse.csc_matrix((n, r))
