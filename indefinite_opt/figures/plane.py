@@ -13,7 +13,7 @@ from indefinite_opt.algebra import symbol_text
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.foundation import Array, checked_values, finite_array
-from indefinite_opt.quadratic import QP, PairedBox, VectorProgram
+from indefinite_opt.quadratic import QP, VectorProgram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -240,16 +240,8 @@ def clipped(corners: Array, slope: Array, room: float) -> Array:
 
 def constraints(program: VectorProgram) -> tuple[Array, Array, Array, Array, Array]:
     """l, u, s, t and R of l ≤ x ≤ u and s ≤ Rx ≤ t, which may be the same."""
-    if isinstance(program, QP):
-        low, high, row_low, row_high, rows = program.constraints
-        return low, high, row_low, row_high, getattr(rows, "toarray", lambda: rows)()
-    if isinstance(program, PairedBox):
-        low, high = np.full(program.n, program.lower), np.full(program.n, program.upper)
-        return low, high, program.b, program.b, program.A
-    raise ParameterError(
-        "formulation", "one whose program has bounds and rows of a single variable, such as a dual",
-        program.title,
-    )  # fmt: skip
+    low, high, row_low, row_high, rows = program.constraints
+    return low, high, row_low, row_high, getattr(rows, "toarray", lambda: rows)()
 
 
 def vector_of(program: VectorProgram, point: Any) -> Array:

@@ -108,6 +108,11 @@ class PairedBox(VectorProgram):
         return self.totals
 
     @property
+    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+        lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
+        return lower, upper, self.b, self.b, self.A
+
+    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         bounds = ("lower", "upper") if np.any(np.isfinite(self.upper)) else ("lower",)
         shapes = dict.fromkeys(self.lines_held, ()) | dict.fromkeys(bounds, (self.n,))

@@ -134,11 +134,6 @@ class PairedQP(PairedBox, QP):
             rows, gram.diagonal, self.hessian, signs, self.group, self.totals.size, lower, upper
         )
 
-    @property
-    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
-        lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
-        return lower, upper, self.b, self.b, self.A
-
     def arrays(self) -> Values:
         """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper.
 

@@ -21,6 +21,7 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import EPS, Array, Values, write_bytes
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
+from indefinite_opt.quadratic.matrices.sparse import Matrix
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.gaps import ZERO_SHARE
 
@@ -382,6 +383,11 @@ class VectorProgram(CompiledProgram[Array]):
     @abstractmethod
     def n(self) -> int:
         """Number of variables."""
+
+    @property
+    @abstractmethod
+    def constraints(self) -> tuple[Array, Array, Array, Array, Matrix]:
+        """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t; R may be sparse."""
 
     @abstractmethod
     def value_gradient(self, x: Array) -> tuple[float, Array]:

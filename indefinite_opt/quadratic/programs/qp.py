@@ -10,7 +10,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.quadratic.data.standard_form import StandardForm
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense
+from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.programs.gaps import at_most
 from indefinite_opt.quadratic.programs.program import (
     Curvature,
@@ -47,11 +47,6 @@ class QP(VectorProgram):
     @abstractmethod
     def hessian_times(self, x: Array) -> Array:
         """Hx."""
-
-    @property
-    @abstractmethod
-    def constraints(self) -> tuple[Array, Array, Array, Array, Matrix]:
-        """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t; R may be sparse."""
 
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
         """Whether all else is known to be as in the other program."""
