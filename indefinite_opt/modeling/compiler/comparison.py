@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -143,53 +143,13 @@ def _wrong(name: str) -> AssertionError:
     return AssertionError(f"the compiler is wrong: {name} is not what was declared")
 
 
+@singledispatch
 def _residuals(program: CompiledProgram[Any], values: Values) -> dict[str, Array]:
     """u of each declared constraint u ≤ 0 or u = 0."""
-    if isinstance(program, LinearProgram):
-        return _of_blocks(program, values)
-    if isinstance(program, MarginProgram):
-        xi, (margin, k) = values["xi"], program.spelling("margin")
-        short = -(program.excess(values) + xi)
-        return {margin: k * short, program.spelling("slack").name: -xi}
-    if isinstance(program, PolyhedralQP):
-        return _of_rows(program, values)
-    if not isinstance(program, PairedBox):
-        return {}
-    v = x = values[program.variable]
-    ends = program.upper
-    if isinstance(program, PairedQP) and program.is_split:
-        x = program.least_parts(values)
-        ends = ends[: v.size] if isinstance(ends, np.ndarray) else ends
-    found = dict(zip(program.lines_held, program.A @ x - program.b, strict=True))
-    found["lower"] = program.lower - v if x is v else -ends - v
-    if x is not v or not np.all(np.isinf(ends)):
-        found["upper"] = v - ends
-    for name in program.lines_held:  # bounds are in the units of variables
-        found[name] = program.spelling(name).multiple * found[name]
-    return {program.spelling(name).name: residual for name, residual in found.items()}
+    return {}
 
 
-def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:
-    x = qp.from_values(values)
-    stacked = {
-        "inequalities": qp.G @ x - qp.h, "equalities": qp.A @ x - qp.b,
-        "lower": qp.lower - x, "upper": x - qp.upper,
-    }  # fmt: skip
-    return {name: stacked[block.kind][block.part] for name, block in qp.named.items()}
-
-
-def _shortfall(qp: PolyhedralQP, values: Values) -> Array:
-    """By how much rows and bounds let each t be smaller or need it larger than its function."""
-    x, declared = qp.from_values(values), np.zeros(qp.h.size, dtype=bool)
-    for block in qp.named.values():
-        if block.kind == "inequalities":
-            declared[block.part] = True
-    rows = qp.G[~declared]
-    excess = rows @ x - qp.h[~declared]
-    tops = [t for term in qp.epigraphs for t in range(term.place.start, term.place.stop)]
-    return np.array([max(qp.lower[t] - x[t], *excess[rows[:, t] == -1.0]) for t in tops])
-
-
+@_residuals.register(LinearProgram)
 def _of_blocks(program: LinearProgram, values: Values) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, row in program.constraints.items():
@@ -202,3 +162,56 @@ def _of_blocks(program: LinearProgram, values: Values) -> dict[str, Array]:
         if upper is not None:
             found[upper] = v - columns.upper
     return found
+
+
+@_residuals.register(MarginProgram)
+def _of_margins(program: MarginProgram, values: Values) -> dict[str, Array]:
+    xi, (margin, k) = values["xi"], program.spelling("margin")
+    return {margin: -k * (program.excess(values) + xi), program.spelling("slack").name: -xi}
+
+
+@_residuals.register(PolyhedralQP)
+def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:
+    x = qp.from_values(values)
+    stacked = {
+        "inequalities": qp.G @ x - qp.h, "equalities": qp.A @ x - qp.b,
+        "lower": qp.lower - x, "upper": x - qp.upper,
+    }  # fmt: skip
+    return {name: stacked[block.kind][block.part] for name, block in qp.named.items()}
+
+
+@_residuals.register(PairedBox)
+def _of_box(box: PairedBox, values: Values) -> dict[str, Array]:
+    x = values[box.variable]
+    bounds = {"lower": box.lower - x}
+    if not np.all(np.isinf(box.upper)):
+        bounds["upper"] = x - box.upper
+    return _with_lines(box, x, bounds)
+
+
+@_residuals.register(PairedQP)
+def _of_pairs(qp: PairedQP, values: Values) -> dict[str, Array]:
+    if not qp.is_split:
+        return _of_box(qp, values)
+    beta = values[qp.variable]
+    end = np.broadcast_to(qp.upper, qp.n)[: beta.size]
+    return _with_lines(qp, qp.least_parts(values), {"lower": -end - beta, "upper": beta - end})
+
+
+def _with_lines(box: PairedBox, x: Array, bounds: dict[str, Array]) -> dict[str, Array]:
+    """The residuals of bounds, in the units of variables, and those of lines, by declared names."""
+    lines = zip(box.lines_held, box.A @ x - box.b, strict=True)
+    found = {name: box.spelling(name).multiple * residual for name, residual in lines} | bounds
+    return {box.spelling(name).name: residual for name, residual in found.items()}
+
+
+def _shortfall(qp: PolyhedralQP, values: Values) -> Array:
+    """By how much rows and bounds let each t be smaller or need it larger than its function."""
+    x, declared = qp.from_values(values), np.zeros(qp.h.size, dtype=bool)
+    for block in qp.named.values():
+        if block.kind == "inequalities":
+            declared[block.part] = True
+    rows = qp.G[~declared]
+    excess = rows @ x - qp.h[~declared]
+    tops = [t for term in qp.epigraphs for t in range(term.place.start, term.place.stop)]
+    return np.array([max(qp.lower[t] - x[t], *excess[rows[:, t] == -1.0]) for t in tops])
