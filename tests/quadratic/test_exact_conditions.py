@@ -199,6 +199,19 @@ def test_a_bound_below_the_only_solution_by_less_than_its_rounding_leaves_none(
     assert abs(Fraction(found.x[0]) - exact * Fraction(scale)) <= Fraction(found.radius[0])
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**-40])
+def test_rows_that_contradict_each_other_do_so_in_any_unit(unit: float) -> None:
+    """1 ≤ x + 1000y ≤ 0 with y in [0, 1], whose unit is changed: no right-hand side is so wrong."""
+    row, upper = np.array([[1.0, 1000.0 / unit]]), [1e6, unit]
+    qp = iopt.QuadraticProgram(
+        q=[-1.0, -1.0], G=np.vstack([row, -row]), h=[0.0, -1.0], lb=0.0, ub=upper
+    )
+    for y in (0.0, 0.5, 1.0):
+        assert qp.compiled().near(np.array([0.5, unit * y])) is None
+    with pytest.raises(iopt.errors.InfeasibleProblem):
+        iopt.solve(qp)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_repaired_points_satisfy_every_row(seed: int) -> None:
     """Points outside rows and bounds, of which the rows alone determine three variables."""

@@ -312,7 +312,9 @@ class Polyhedron:
         residue = min(
             64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), MAX_RESIDUE
         )
-        width = MAX_RESIDUE * np.abs(rhs) + residue * largest
+        # A variable whose bounds are both finite has no rounding beyond that of these.
+        own = 64.0 * EPS * np.maximum(np.abs(self.lower), np.abs(self.upper))
+        width = MAX_RESIDUE * np.abs(rhs) + largest_in_rows(self.rows, np.minimum(own, residue))
         exact = self._exact_sides
         return exact._replace(low=exact.low - width, high=exact.high + width)
 
