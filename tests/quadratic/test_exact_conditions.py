@@ -199,15 +199,33 @@ def test_a_bound_below_the_only_solution_by_less_than_its_rounding_leaves_none(
     assert abs(Fraction(found.x[0]) - exact * Fraction(scale)) <= Fraction(found.radius[0])
 
 
+@pytest.mark.parametrize("end", [1.0, np.inf])
 @pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**-40])
-def test_rows_that_contradict_each_other_do_so_in_any_unit(unit: float) -> None:
-    """1 ≤ x + 1000y ≤ 0 with y in [0, 1], whose unit is changed: no right-hand side is so wrong."""
-    row, upper = np.array([[1.0, 1000.0 / unit]]), [1e6, unit]
+def test_rows_that_contradict_each_other_do_so_in_any_unit(unit: float, end: float) -> None:
+    """1 ≤ x + 1000y ≤ 0 with y ≥ 0, whose unit is changed: no right-hand side is so wrong."""
+    row, upper = np.array([[1.0, 1000.0 / unit]]), [1e6, unit * end]
     qp = iopt.QuadraticProgram(
         q=[-1.0, -1.0], G=np.vstack([row, -row]), h=[0.0, -1.0], lb=0.0, ub=upper
     )
     for y in (0.0, 0.5, 1.0):
         assert qp.compiled().near(np.array([0.5, unit * y])) is None
+    with pytest.raises(iopt.errors.InfeasibleProblem):
+        iopt.solve(qp)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_two_rows_that_contradict_each_other_have_no_point_whatever_the_units(seed: int) -> None:
+    """h + gap ≤ aᵀx ≤ h with gaps from a millionth, and variables with and without upper bounds."""
+    g = np.random.default_rng(seed)
+    n, h = int(g.integers(2, 5)), float(g.uniform(0.0, 2.0))
+    units = 2.0 ** g.integers(-45, 45, n)
+    a = g.uniform(0.5, 2.0, n) * g.choice([-1.0, 1.0], n) / units
+    ends = g.uniform(1.0, 9.0, n) * units * 2.0 ** g.integers(0, 20, n)
+    gap = 10.0 ** g.uniform(-6.0, 0.0) * max(1.0, h)
+    qp = iopt.QuadraticProgram(
+        q=g.uniform(0.0, 1.0, n) / units, G=np.vstack([a, -a]), h=[h, -h - gap],
+        lb=0.0, ub=np.where(g.random(n) < 0.5, np.inf, ends),
+    )  # fmt: skip
     with pytest.raises(iopt.errors.InfeasibleProblem):
         iopt.solve(qp)
 

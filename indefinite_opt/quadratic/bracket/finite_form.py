@@ -302,13 +302,10 @@ def _linear_bound(qp: PairedQP) -> float:
     K, y = qp.gram.matrix, qp.signs
     signed = y * upper
 
-    def add(part: slice) -> None:
+    for part in tiles(qp.n, TILE_ENTRIES // qp.n):
         products = K[part] * signed
         products *= y[part, None]
         push[part] = 0.5 * qp.hessian * np.minimum(products, 0.0, out=products).sum(axis=1)
-
-    for part in tiles(qp.n, TILE_ENTRIES // qp.n):
-        add(part)
     size = float(upper @ (np.abs(linear) - push))
     # Each product may lose a smallest number, times the weight that it belongs to.
     underflow = LEAST * (qp.n + 8) * (qp.n + 8 + float(upper.sum())) if np.any(push) else 0.0

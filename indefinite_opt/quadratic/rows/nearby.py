@@ -195,7 +195,7 @@ def _corrected(
         if not np.isfinite(near + radius).all():
             return None
         # Sums are rounded, so that a radius counts as more than it is.
-        low, high = (np.nextafter(near + one * radius, one * np.inf) for one in (-1.0, 1.0))
+        low, high = np.nextafter(near - radius, -np.inf), np.nextafter(near + radius, np.inf)
         below = np.where(radius > 0.0, low, near) < sides.lower
         above = np.where(radius > 0.0, high, near) > sides.upper
         beyond = below | above

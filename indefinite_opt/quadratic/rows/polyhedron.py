@@ -312,11 +312,27 @@ class Polyhedron:
         residue = min(
             64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), MAX_RESIDUE
         )
-        # A variable whose bounds are both finite has no rounding beyond that of these.
-        own = 64.0 * EPS * np.maximum(np.abs(self.lower), np.abs(self.upper))
+        own = 64.0 * EPS * self._sizes_of_variables
         width = MAX_RESIDUE * np.abs(rhs) + largest_in_rows(self.rows, np.minimum(own, residue))
         exact = self._exact_sides
         return exact._replace(low=exact.low - width, high=exact.high + width)
+
+    @cached_property
+    def _sizes_of_variables(self) -> Array:
+        """Sizes beside which entries may be rounded: of bounds, if both are finite, or of rows.
+
+        A row says how large a variable is by its right-hand side and its other variables at their
+        finite bounds, divided by the entry. (n,)
+        """
+        ends = np.abs([self.lower, self.upper])
+        known = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
+        entries, sizes = np.abs(self.rows.data), known.copy()
+        with np.errstate(over="ignore"):
+            heights = np.maximum(np.abs(self.rhs), largest_in_rows(self.rows, known))
+            shares = np.repeat(heights, np.diff(self.rows.indptr))
+            shares = np.divide(shares, entries, out=np.zeros(entries.size), where=entries > 0.0)
+        np.maximum.at(sizes, self.rows.indices, shares)
+        return np.where(np.isfinite(ends).all(axis=0), known, sizes)
 
     @property
     def _rounding(self) -> float:
