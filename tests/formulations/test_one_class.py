@@ -155,7 +155,7 @@ def test_the_declared_price_is_the_least_number_that_is_not_below_the_exact_one(
     for n in range(2, 60):
         for nu in (1.0, 0.3, 1.0 / 3.0):
             program = iopt.OneClassLP(nu=nu).program(iopt.KernelProblem(np.eye(n)))
-            price, exact = program.price, 1 / (Fraction(nu) * n)
+            price, exact = program.variables["xi"].cost, 1 / (Fraction(nu) * n)
             assert Fraction(float(np.nextafter(price, 0.0))) < exact <= Fraction(price)
 
 

@@ -122,7 +122,7 @@ def test_the_repaired_weights_are_the_nearest() -> None:
     """(0.9, 0.3 | 0.2): the first class goes down by 0.35 each, where 0.3 would be negative."""
     problem = iopt.KernelProblem(np.diag([1.0, 2.0, 4.0]), [1, 1, -1])
     program = iopt.GuoSchuurmansLP(beta=0.5).program(problem)
-    found = program.repaired_values({"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
+    found = program.theorem.repair({"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
     assert_allclose(found["alpha"], [0.5, 0.0, 0.5], atol=1e-15)
     # δ = max 2 Q α = max(2·½, 0, 8·½).
     assert found["delta"] == pytest.approx(4.0, abs=1e-15)

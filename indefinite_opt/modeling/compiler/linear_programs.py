@@ -20,10 +20,11 @@ from indefinite_opt.modeling.compiler.reading import (
 from indefinite_opt.modeling.linear_programs import (
     Columns,
     LinearProgram,
-    OneClassDescription,
-    OneNormMachine,
     Rows,
-    SensitivityGame,
+    one_class_description,
+    one_norm_machine,
+    plain_box,
+    sensitivity_game,
 )
 from indefinite_opt.problem import KernelProblem
 
@@ -69,7 +70,8 @@ def one_norm(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(norm.kind == "abs" and list(norm.u.linear) == ["u"] and only(norm.weights) == 1.0)
     require(norm.u.linear["u"].multiple == 1.0 and not norm.u.constants.any())
     require(has_margins(reading, problem, "u", "dK"))
-    return OneNormMachine(*blocks(form), problem=problem, C=positive(reading.cost("xi")))
+    theorem = one_norm_machine(problem, positive(reading.cost("xi")))
+    return LinearProgram(*blocks(form), theorem=theorem)
 
 
 def has_shapes(form: Canonical, variable: str, n: int) -> bool:
@@ -107,7 +109,7 @@ def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
     # Repaired points and bounds exist only if each class can have the weight 1/2.
     require(beta * problem.smaller_class >= 0.5 * (1.0 - 1e-12))
     Delta = _sensitivity(rows.linear["alpha"].T, problem)
-    return SensitivityGame(*blocks(form), problem=problem, given=Delta, beta=beta)
+    return LinearProgram(*blocks(form), theorem=sensitivity_game(problem, Delta, beta))
 
 
 def _sensitivity(Delta: Operator, problem: KernelProblem) -> Array | None:
@@ -136,7 +138,8 @@ def one_class(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(reading.is_nonnegative("w", "lower") and reading.is_nonnegative("xi", "slack"))
     require(sigma < 0.0 or reading.is_nonnegative("rho", "radius"))
     require(price * n >= 1.0 and form.constant == 0.0)
-    return OneClassDescription(*blocks(form), problem=described, price=price)
+    theorem = one_class_description(described, price, form.sense)
+    return LinearProgram(*blocks(form), theorem=theorem)
 
 
 def _described(A: Operator, sigma: float, problem: KernelProblem) -> KernelProblem:
@@ -162,4 +165,5 @@ def box(reading: Reading, problem: KernelProblem) -> LinearProgram:
         np.broadcast_to(np.asarray(bounds[side].end, float), shape) for side in ("lower", "upper")
     ]
     require(all(np.isfinite(end).all() for end in ends) and np.all(ends[0] <= ends[1]))
-    return LinearProgram(*blocks(form))
+    declared = blocks(form)
+    return LinearProgram(*declared, theorem=plain_box(declared.variables))

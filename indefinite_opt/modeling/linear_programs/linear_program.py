@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.algebra import Operator
-from indefinite_opt.foundation import EPS, Array, Values, cached_property
+from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic import (
     CompiledProgram,
     LowerBound,
@@ -74,6 +74,25 @@ class Rows:
         return () if self.equal and self.size == 1 else (self.size,)
 
 
+def _none_cancels(values: Values) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Theorem:
+    """Where feasible points of a linear program are, and what multipliers prove of its optimum."""
+
+    repair: Callable[[Values], Values]
+    """Feasible values near some values."""
+    bound: Callable[[Values], float]
+    """A lower bound on cᵀx from multipliers of the constraints, which holds for any of them."""
+    slacks: Mapping[str, float] = field(default_factory=dict)
+    """Variables that only have to be large enough, which `repair` computes from the others, and the
+    least divisor of their relative shortfalls."""
+    size_of_rows: Callable[[Values], float] = _none_cancels
+    """Size beside which a slack is judged whose row has terms that cancel; 0 if none do."""
+
+
 def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
     ends = [0, *accumulate(block.size for block in blocks.values())]
     return {name: slice(*span) for name, span in zip(blocks, pairwise(ends), strict=True)}
@@ -87,15 +106,13 @@ def _joined(parts: list[Array]) -> Array:
 class LinearProgram(CompiledProgram[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
 
-    Subclasses override `repaired_values`, `size_of_rows` and `dual_bound`, which here suit a box
-    without rows.
-
     Parameters
     ----------
     variables : mapping of str to Columns
     constraints : mapping of str to Rows
     sense : {1, -1}
         Declared objective = sense · cᵀx.
+    theorem : Theorem
 
     Attributes
     ----------
@@ -109,13 +126,22 @@ class LinearProgram(CompiledProgram[Array]):
     >>> u = Columns((1,), cost=1.0, absolute=True)
     >>> xi = Columns((1,), cost=3.0, lower=0.0, constraints=("slack", None))
     >>> entries = {"u": Operator.identity(1, -2.0), "xi": Operator.identity(1, -1.0)}
-    >>> program = LinearProgram({"u": u, "xi": xi}, {"margin": Rows(entries, np.array([-1.0]))})
+    >>> theorem = Theorem(
+    ...     repair=lambda v: v | {"xi": np.maximum(1.0 - 2.0 * v["u"], 0.0)},
+    ...     bound=lambda multipliers: float(np.clip(multipliers["margin"][0], 0.0, 0.5)),
+    ... )
+    >>> margin = Rows(entries, np.array([-1.0]))
+    >>> program = LinearProgram({"u": u, "xi": xi}, {"margin": margin}, theorem=theorem)
     >>> program.cost, program.dense
     (array([1., 1., 3.]), array([[-2.,  2., -1.]]))
     >>> program.write({"u": np.array([-0.5]), "xi": np.array([2.0])})
     array([0. , 0.5, 2. ])
     >>> program.multipliers(np.array([-0.25]))    # slack: 3 - 0.25
     {'margin': array([0.25]), 'slack': array([2.75])}
+    >>> program.feasible_values({"u": np.array([0.5]), "xi": np.array([7.0])})
+    {'u': array([0.5]), 'xi': array([0.])}
+    >>> program.dual_bound({"margin": np.array([0.7])})    # 0.5, the optimum at u = 0.5
+    0.5
     """
 
     title = "a linear program"
@@ -124,13 +150,11 @@ class LinearProgram(CompiledProgram[Array]):
     multipliers_from_solver = True
     is_convex = True
     why_convex = "Linear"
-    slacks: ClassVar[Mapping[str, float]] = {}
-    """Variables that only have to be large enough, which `repaired_values` computes from the
-    others, and the least divisor of their relative shortfalls."""
 
     variables: Mapping[str, Columns]
     constraints: Mapping[str, Rows]
     sense: int = 1
+    theorem: Theorem = field(kw_only=True)
 
     def __post_init__(self) -> None:
         variables, rows = self.variables.values(), self.constraints.values()
@@ -322,17 +346,8 @@ class LinearProgram(CompiledProgram[Array]):
             yield LowerBound(self.dual_bound(dict(multipliers)))
 
     def dual_bound(self, multipliers: Values) -> float:
-        """A lower bound from multipliers of the declared constraints, which holds for any of them.
-
-        On a box it is that of the box; of other programs there is none here.
-        """
-        if self.constraints:
-            return -np.inf
-        least = np.where(self.cost > 0.0, self.lower, self.upper)
-        terms = np.where(self.cost == 0.0, 0.0, self.cost * least)
-        rounding = (terms.size + 2.0) * EPS * float(np.abs(terms).sum())
-        total = math.fsum(terms.tolist())
-        return total - (rounding if np.isfinite(total) else 0.0)
+        """A lower bound from multipliers of the declared constraints, which holds for any."""
+        return self.theorem.bound(self.as_held(multipliers))
 
     def arrays(self) -> Values:
         ends = ("row_lower", "row_upper", "lower", "upper")
@@ -345,15 +360,7 @@ class LinearProgram(CompiledProgram[Array]):
 
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""
-        return self.write(self.repaired_values(self.read(x)))
-
-    def repaired_values(self, values: Values) -> Values:
-        """Feasible values near some values."""
-        return {name: np.clip(values[name], v.lower, v.upper) for name, v in self.variables.items()}
-
-    def size_of_rows(self, x: Array) -> float:
-        """Size beside which a slack is judged whose row has terms that cancel; 0 if none do."""
-        return 0.0
+        return self.write(self.theorem.repair(self.read(x)))
 
     def terms(self, point: Point[Array]) -> float:
         return float(np.abs(self.cost) @ np.abs(point.x))
@@ -373,15 +380,15 @@ class LinearProgram(CompiledProgram[Array]):
     def infeasibility(self, x: Array) -> float:
         """Largest distance of a variable from its value at a feasible point, relative to its size.
 
-        For `slacks` only shortfalls count, relative to the slack or the size given there.
+        For slacks only shortfalls count, relative to the slack or its least divisor.
         """
-        repaired = self.repaired(x)
-        found, near, floor = self.read(x), self.read(repaired), self.size_of_rows(repaired)
-        worst = 0.0
+        theorem, found = self.theorem, self.read(x)
+        near = self.read(self.repaired(x))
+        floor, worst = theorem.size_of_rows(near), 0.0
         for name, target in near.items():
-            if name in self.slacks:
+            if name in theorem.slacks:
                 missing = np.maximum(target - found[name], 0.0)
-                size = np.maximum(np.abs(target), max(self.slacks[name], floor))
+                size = np.maximum(np.abs(target), max(theorem.slacks[name], floor))
                 shares = np.divide(missing, size, out=np.zeros_like(missing), where=missing > 0.0)
                 worst = max(worst, float(np.max(shares, initial=0.0)))
                 continue

@@ -58,7 +58,8 @@ class LinearBracket:
         if self.x is None:
             return np.inf
         # Rows need not be read for an objective that is not 0 beside their terms.
-        near_zero = abs(self.value) <= _NEAR_ZERO * self.program.size_of_rows(self.x)
+        size = self.program.theorem.size_of_rows(self.program.read(self.x))
+        near_zero = abs(self.value) <= _NEAR_ZERO * size
         return self.task.unit(self.program.at(self.x), self.multipliers if near_zero else None)
 
     @property

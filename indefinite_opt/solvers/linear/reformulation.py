@@ -190,7 +190,7 @@ def _slices(sizes: list[int]) -> list[slice]:
 def _slacks_of_rows(program: LinearProgram) -> dict[str, tuple[str, float]]:
     """Slacks ξ ≥ 0 with entries d·I in a single constraint each: that constraint and d."""
     found = {}
-    for name in program.slacks:
+    for name in program.theorem.slacks:
         rows = [(label, row.entries[name].multiple)
                 for label, row in program.constraints.items() if name in row.entries]  # fmt: skip
         if len(rows) == 1 and rows[0][1] is not None and program.variables[name].shape:
