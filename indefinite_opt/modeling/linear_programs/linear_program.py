@@ -246,15 +246,6 @@ class LinearProgram(CompiledProgram[Array]):
                 products[self._column_slices[name]] += product
         return products
 
-    def shares_matrix(self, other: LinearProgram) -> bool:
-        """Whether A is known to be the same as in the other program."""
-        mine, theirs = self._entries, other._entries
-        return (
-            [*self.variables] == [*other.variables]
-            and mine.keys() == theirs.keys()
-            and all(_same(A, theirs[place]) for place, A in mine.items())
-        )
-
     @property
     def _entries(self) -> dict[tuple[str, str], Operator]:
         """A_v by the names of the constraint and of v."""
@@ -398,12 +389,3 @@ class LinearProgram(CompiledProgram[Array]):
                 missed = float(total(distance)) if distance.size else 0.0
                 worst = max(worst, relative(missed, float(total(size)) if size.size else 0.0))
         return worst
-
-
-def _same(A: Operator, B: Operator) -> bool:
-    """Whether two operators are known to be the same matrix."""
-    return len(A.terms) == len(B.terms) and all(
-        c == d and len(own) == len(other) and all(a.same(b) for a, b in pairs)
-        for (c, own), (d, other) in zip(A.terms, B.terms, strict=True)
-        for pairs in [zip(own, other, strict=False)]
-    )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from indefinite_opt.algebra import Operator
 from indefinite_opt.foundation import TimeLimitReached, afford, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
@@ -91,7 +92,7 @@ class LinearModels:
         Models are kept for the next program if that has the same matrix.
         """
         program, self.done, self.words = bracket.program, 0, ""
-        if self._program is None or not program.shares_matrix(self._program):
+        if self._program is None or not _share_matrix(program, self._program):
             self._models = {}
         self._program, status = program, Status.INACCURATE
         try:
@@ -142,6 +143,28 @@ class LinearModels:
         self.done += iterations_of(highs)
         self.words = highs.modelStatusToString(highs.getModelStatus())
         return status
+
+
+def _share_matrix(one: LinearProgram, other: LinearProgram) -> bool:
+    """Whether A is known to be the same in two programs."""
+    mine, theirs = (
+        {(label, name): A for label, row in program.constraints.items()
+         for name, A in row.entries.items()} for program in (one, other)
+    )  # fmt: skip
+    return (
+        [*one.variables] == [*other.variables]
+        and mine.keys() == theirs.keys()
+        and all(_same(A, theirs[place]) for place, A in mine.items())
+    )
+
+
+def _same(A: Operator, B: Operator) -> bool:
+    """Whether two operators are known to be the same matrix."""
+    return len(A.terms) == len(B.terms) and all(
+        c == d and len(own) == len(other) and all(a.same(b) for a, b in pairs)
+        for (c, own), (d, other) in zip(A.terms, B.terms, strict=True)
+        for pairs in [zip(own, other, strict=False)]
+    )
 
 
 class Way(NamedTuple):
