@@ -175,9 +175,7 @@ def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.For
     elif isinstance(program, PolyhedralQP):
         names = program.named_multipliers({}, program.start())
     else:
-        names = program.read_multipliers(
-            np.zeros(program.row_lower.size), np.zeros(program.cost.size)
-        )
+        names = program.multipliers(np.zeros(program.row_lower.size))
     assert set(names) == set(declared.subject_to)
     assert declared.name == str(formulation)
 

@@ -242,8 +242,8 @@ def minimum(g: Array, rows: tuple[Array, ...], size: float) -> Array | None:
 def program_violation(program: Any, values: Values) -> float:
     """The largest violation of a row or a bound, from the arrays of a program."""
     if isinstance(program, LinearProgram):
-        x = program.write(values)
-        back = program.read(x)
+        x = program.from_values(values)
+        back = program.values(x)
         assert all(np.allclose(back[name], value) for name, value in values.items())
         image = program.dense @ x
         pairs = [

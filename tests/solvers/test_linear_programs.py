@@ -95,34 +95,55 @@ def test_any_point_is_repaired(formulation: iopt.Formulation, scale: float) -> N
     assert isinstance(program, LinearProgram)
     generator = np.random.default_rng(0)
     for _ in range(2):
-        x = program.repaired(generator.standard_normal(program.cost.size))
+        given = program.values(generator.standard_normal(program.cost.size))
+        values = program.feasible_values(given)
+        x = program.from_values(values)
         assert program.infeasibility(x) <= 1e-13
-        assert_allclose(program.repaired(x), x, rtol=1e-9, atol=1e-13)
-    # Products by blocks are those of the matrix.
+        again = program.from_values(program.feasible_values(values))
+        assert_allclose(again, x, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("formulation", PROGRAMS, ids=str)
+@pytest.mark.parametrize("scale", [1e-10, 1.0, 1e10])
+def test_conditions_by_blocks_are_those_of_the_matrix(
+    formulation: iopt.Formulation, scale: float
+) -> None:
+    """c - Aᵀλ with the sign of an infinite end, and what the multipliers pay for slacks."""
+    problem = random_problem("sigmoid", n=12, seed=1)
+    program = formulation.program(iopt.KernelProblem(scale * problem.K, problem.y))
+    assert isinstance(program, LinearProgram)
+    generator = np.random.default_rng(0)
     x, rows = (generator.standard_normal(v.size) for v in (program.cost, program.row_lower))
-    image, multipliers = program.products(x, rows)
+    rows = np.where(program.row_lower == program.row_upper, rows, -np.abs(rows))
+    found = program.optimality(program.at(x), program.multipliers(rows))
     A = program.arrays()["A"]
-    size = max(1.0, scale)
-    assert_allclose(image, A @ x, rtol=1e-12, atol=1e-12 * size)
-    assert_allclose(multipliers, A.T @ rows, rtol=1e-12, atol=1e-12 * size)
+    reduced = program.cost - A.T @ rows
+    ends = np.where(reduced > 0.0, program.lower, program.upper)
+    violated = np.abs(reduced[np.isinf(ends)]).max(initial=0.0)
+    unit = max(1.0, np.abs(program.cost).max())
+    assert found.stationarity == pytest.approx(violated / unit, rel=1e-12)
+    held = np.isfinite(ends)
+    paid = np.abs(rows) @ np.abs(A @ x - program.row_upper)
+    paid += np.abs(reduced[held]) @ np.abs(x - ends)[held]
+    assert found.complementarity == pytest.approx(paid, rel=1e-12)
 
 
 def test_the_repaired_slacks_are_the_least() -> None:
     """K = [[2, 1], [1, 3]], u = (1, -1), b = ½: margins 3/2 and 3/2 for y = (1, -1)."""
     problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 3.0]], [1, -1])
     program = iopt.LPSVM().program(problem)
-    x = program.repaired(program.write({"u": np.array([1.0, -1.0]), "b": 0.5, "xi": np.ones(2)}))
-    assert_array_equal(program.read(x)["xi"], [0.0, 0.0])
-    x = program.repaired(program.write({"u": np.array([0.5, 0.0]), "b": 0.5, "xi": -np.ones(2)}))
+    found = program.feasible_values({"u": np.array([1.0, -1.0]), "b": 0.5, "xi": np.ones(2)})
+    assert_array_equal(found["xi"], [0.0, 0.0])
+    found = program.feasible_values({"u": np.array([0.5, 0.0]), "b": 0.5, "xi": -np.ones(2)})
     # Margins ½·2 + ½ = 3/2 and -(½·1 + ½) = -1.
-    assert_array_equal(program.read(x)["xi"], [0.0, 2.0])
+    assert_array_equal(found["xi"], [0.0, 2.0])
 
 
 def test_the_repaired_weights_are_the_nearest() -> None:
     """(0.9, 0.3 | 0.2): the first class goes down by 0.35 each, where 0.3 would be negative."""
     problem = iopt.KernelProblem(np.diag([1.0, 2.0, 4.0]), [1, 1, -1])
     program = iopt.GuoSchuurmansLP(beta=0.5).program(problem)
-    found = program.theorem.repair({"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
+    found = program.feasible_values({"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
     assert_allclose(found["alpha"], [0.5, 0.0, 0.5], atol=1e-15)
     # δ = max 2 Q α = max(2·½, 0, 8·½).
     assert found["delta"] == pytest.approx(4.0, abs=1e-15)
@@ -277,7 +298,7 @@ def test_every_form_has_the_optimum_of_the_program(
         size = max(1.0, abs(best))
         assert value == pytest.approx(-best if found.is_dual else best, abs=1e-6 * size)
         values, multipliers = found.solution(v, rows)
-        x = whole.repaired(whole.write(values))
+        x = whole.from_values(whole.feasible_values(values))
         assert whole.cost @ x == pytest.approx(best, abs=1e-6 * size)
         assert whole.dual_bound(multipliers) == pytest.approx(best, abs=1e-6 * size)
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -134,7 +133,7 @@ class LinearProgram(CompiledProgram[Array]):
     >>> program = LinearProgram({"u": u, "xi": xi}, {"margin": margin}, theorem=theorem)
     >>> program.cost, program.dense
     (array([1., 1., 3.]), array([[-2.,  2., -1.]]))
-    >>> program.write({"u": np.array([-0.5]), "xi": np.array([2.0])})
+    >>> program.from_values({"u": np.array([-0.5]), "xi": np.array([2.0])})
     array([0. , 0.5, 2. ])
     >>> program.multipliers(np.array([-0.25]))    # slack: 3 - 0.25
     {'margin': array([0.25]), 'slack': array([2.75])}
@@ -168,25 +167,24 @@ class LinearProgram(CompiledProgram[Array]):
 
     # ------------------------------------------------------------- names and places in vectors
 
-    def read(self, x: Array) -> Values:
+    def values(self, x: Array) -> Values:
         """The declared variables."""
-        values = {}
+        found = {}
         for name, variable in self.variables.items():
             v = x[self._column_slices[name]]
             if variable.absolute:
                 v = v[: v.size // 2] - v[v.size // 2 :]
-            values[name] = v.reshape(variable.shape)[()]
-        return values
+            found[name] = v.reshape(variable.shape)[()]
+        return found
 
-    def write(self, values: Values) -> Array:
-        """x from the declared variables."""
+    def from_values(self, values: Values) -> Array:
         parts: list[Array] = []
         for name, variable in self.variables.items():
             v = np.ravel(values[name])
             parts += [np.maximum(v, 0.0), np.maximum(-v, 0.0)] if variable.absolute else [v]
         return np.concatenate(parts)
 
-    def read_multipliers(self, rows: Array, reduced: Array) -> Values:
+    def _named(self, rows: Array, reduced: Array) -> Values:
         """Multipliers of the declared constraints from λ and the reduced costs c - Aᵀλ.
 
         As cvxpy has them: nonnegative for inequalities, -λ for equalities.
@@ -203,19 +201,11 @@ class LinearProgram(CompiledProgram[Array]):
                     named[bound] = np.maximum(signed, 0.0) / np.ravel(size)
         return named
 
-    def write_multipliers(self, multipliers: Values) -> Array:
+    def from_multipliers(self, multipliers: Values) -> Array:
         """λ from multipliers of the declared constraints."""
         return _joined([-np.ravel(multipliers[name]) for name in self.constraints])
 
     # ---------------------------------------------------------------------- A and its products
-
-    @cached_property
-    def matrix(self) -> Any:
-        """A, dense, or compressed by rows if a block is a multiple of the identity."""
-        from scipy import sparse
-
-        diagonal = any(A.multiple is not None and A.shape[0] > 1 for A in self._entries.values())
-        return sparse.csr_array(self.dense) if diagonal else self.dense
 
     @cached_property
     def dense(self) -> Array:
@@ -228,9 +218,9 @@ class LinearProgram(CompiledProgram[Array]):
             dense[self._row_slices[label], self._column_slices[name]] = block
         return dense
 
-    def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
+    def _products(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Ax and Aᵀλ; A is not formed."""
-        image, values = np.zeros(self.row_lower.size), self.read(x)
+        image, values = np.zeros(self.row_lower.size), self.values(x)
         for (label, name), A in self._entries.items():
             image[self._row_slices[label]] += A.times(np.ravel(values[name]))
         return image, self._column_products(rows, self.variables.keys())
@@ -260,7 +250,7 @@ class LinearProgram(CompiledProgram[Array]):
     def multipliers(self, rows: Array) -> Values:
         """Multipliers of the declared constraints from those of the rows."""
         constrained = {name for name, v in self.variables.items() if v.constraints != (None, None)}
-        return self.read_multipliers(rows, self.cost - self._column_products(rows, constrained))
+        return self._named(rows, self.cost - self._column_products(rows, constrained))
 
     @property
     def line_names(self) -> tuple[str, ...]:
@@ -273,20 +263,17 @@ class LinearProgram(CompiledProgram[Array]):
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         zeros = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
-        return {name: np.shape(v) for name, v in self.read_multipliers(*zeros).items()}
-
-    def from_values(self, values: Values) -> Array:
-        return self.write(dict(values))
+        return {name: np.shape(v) for name, v in self._named(*zeros).items()}
 
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
         return Point(x, float(self.cost @ x), self.cost)
 
     def feasible_values(self, values: Values | None = None) -> Values:
         x = np.zeros(self.cost.size) if values is None else self.from_values(values)
-        return self.read(self.repaired(x))
+        return self.values(self._repaired(x))
 
     def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-        return self.at(self.repaired(point.x)), 0.0
+        return self.at(self._repaired(point.x)), 0.0
 
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
@@ -294,8 +281,8 @@ class LinearProgram(CompiledProgram[Array]):
         """Violation of the dual constraints, and multipliers times slacks."""
         if not multipliers:
             return Optimality({}, np.inf, np.inf)
-        rows = self.write_multipliers(dict(multipliers))
-        image, products = self.products(point.x, rows)
+        rows = self.from_multipliers(dict(multipliers))
+        image, products = self._products(point.x, rows)
         reduced = self.cost - products
         violation = paid = 0.0
         for multiplier, low, high, at in (
@@ -316,7 +303,7 @@ class LinearProgram(CompiledProgram[Array]):
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         multipliers = dict(optimality.multipliers)
-        implied = self.multipliers(self.write_multipliers(multipliers))
+        implied = self.multipliers(self.from_multipliers(multipliers))
         return super().inconsistencies(optimality, tol) + [
             f"The multipliers of {name!r} do not agree with those of the other constraints."
             for name, value in multipliers.items()
@@ -346,12 +333,17 @@ class LinearProgram(CompiledProgram[Array]):
         return named | {"sense": np.array(float(self.sense))}
 
     def standard_form(self) -> StandardForm:
-        columns, rows = (self.lower, self.upper), (self.row_lower, self.row_upper)
-        return StandardForm(self.sense, self.cost, *columns, *rows, self.matrix)
+        """The program, with A compressed by rows if a block is a multiple of the identity."""
+        from scipy import sparse
 
-    def repaired(self, x: Array) -> Array:
+        diagonal = any(A.multiple is not None and A.shape[0] > 1 for A in self._entries.values())
+        matrix = sparse.csr_array(self.dense) if diagonal else self.dense
+        columns, rows = (self.lower, self.upper), (self.row_lower, self.row_upper)
+        return StandardForm(self.sense, self.cost, *columns, *rows, matrix)
+
+    def _repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""
-        return self.write(self.theorem.repair(self.read(x)))
+        return self.from_values(self.theorem.repair(self.values(x)))
 
     def terms(self, point: Point[Array]) -> float:
         return float(np.abs(self.cost) @ np.abs(point.x))
@@ -359,8 +351,8 @@ class LinearProgram(CompiledProgram[Array]):
     def row_terms(self, x: Array, multipliers: Values) -> float:
         if not multipliers:
             return 0.0
-        rows = self.write_multipliers(multipliers)
-        reduced, size = self.cost - self.products(x, rows)[1], np.abs(x)
+        rows = self.from_multipliers(multipliers)
+        reduced, size = self.cost - self._products(x, rows)[1], np.abs(x)
         used = np.flatnonzero(rows)
         ends = np.where(rows > 0.0, self.row_lower, self.row_upper)[used]
         sides = np.where(reduced > 0.0, self.lower, self.upper)
@@ -373,8 +365,8 @@ class LinearProgram(CompiledProgram[Array]):
 
         For slacks only shortfalls count, relative to the slack or its least divisor.
         """
-        theorem, found = self.theorem, self.read(x)
-        near = self.read(self.repaired(x))
+        theorem, found = self.theorem, self.values(x)
+        near = theorem.repair(found)
         floor, worst = theorem.size_of_rows(near), 0.0
         for name, target in near.items():
             if name in theorem.slacks:

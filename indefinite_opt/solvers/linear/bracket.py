@@ -35,7 +35,7 @@ class LinearBracket:
         """Keep the feasible point near v, and the bound of the multipliers of rows, if better."""
         v = np.clip(v, reformulation.form.lower, reformulation.form.upper)
         values, multipliers = reformulation.solution(v, rows)
-        x = self.program.repaired(self.program.write(values))
+        x = self.program.from_values(self.program.feasible_values(values))
         value = float(self.program.cost @ x)
         if value < self.value:
             self.x, self.value = x, value
@@ -58,7 +58,7 @@ class LinearBracket:
         if self.x is None:
             return np.inf
         # Rows need not be read for an objective that is not 0 beside their terms.
-        size = self.program.theorem.size_of_rows(self.program.read(self.x))
+        size = self.program.theorem.size_of_rows(self.program.values(self.x))
         near_zero = abs(self.value) <= _NEAR_ZERO * size
         return self.task.unit(self.program.at(self.x), self.multipliers if near_zero else None)
 
@@ -82,11 +82,11 @@ class LinearBracket:
         program = self.program
         if self.x is None:
             # Stopped before the first point; most formulations can repair any.
-            self.x = program.repaired(np.zeros(program.cost.size))
+            self.x = program.from_values(program.feasible_values())
             if program.infeasibility(self.x) > _MAX_INFEASIBILITY:
                 raise SolverFailed(f"no feasible point of {self.task.formulation} is known yet")
         return Solution(
-            values=program.read(self.x),
+            values=program.values(self.x),
             multipliers=self.multipliers,
             status=status,
             iterations=iterations,

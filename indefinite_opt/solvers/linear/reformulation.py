@@ -72,7 +72,7 @@ class Reformulation:
         if self.level is not None:
             rows[self.form.equal] -= self.level @ rows
         if not self.is_dual:
-            return program.read(v), program.multipliers(rows)
+            return program.values(v), program.multipliers(rows)
         values = {name: np.zeros(block.shape) for name, block in program.variables.items()}
         names = [name for name in values if name not in _slacks_of_rows(program)]
         for name, part in zip(names, self.row_blocks, strict=True):

@@ -33,7 +33,7 @@ def _linear_bound(
     multipliers: Mapping[str, Array],
     witness: object,
 ) -> Document:
-    given = program.write_multipliers(dict(multipliers))
+    given = program.from_multipliers(dict(multipliers))
     return linear_document(program.standard_form(), given)
 
 
