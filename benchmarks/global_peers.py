@@ -112,22 +112,22 @@ class QP:
         """The arrays of a program; with two lines no entry can exceed the weight of its class."""
         absolute_gap = RELATIVE_GAP * least_unit(program)
         if isinstance(program, PolyhedralQP):
-            body = program
+            body = program.feasible
             return cls(
                 program.P, program.q, body.G, body.h, body.A, body.b, body.lower, body.upper,
                 absolute_gap,
             )  # fmt: skip
         n = program.n
-        cap = 0.5 * program.total if program.lines == 2 else np.inf
+        cap = 0.5 * program.feasible.total if program.feasible.lines == 2 else np.inf
         return cls(
             H=program.H(),
             c=np.broadcast_to(program.linear, n).astype(float),
             G=np.zeros((0, n)),
             h=np.zeros(0),
-            A=program.A,
-            b=program.b,
+            A=program.feasible.A,
+            b=program.feasible.b,
             lower=np.zeros(n),
-            upper=np.full(n, min(program.upper, cap)),
+            upper=np.full(n, min(program.feasible.upper, cap)),
             absolute_gap=absolute_gap,
         )
 
@@ -205,7 +205,7 @@ def bracket(module: str, solve: Solve, program: ProgramKind, limit: float) -> Pe
     answer, seconds = in_child(module, solve, QP.of(program), limit)
     upper = np.inf
     if answer.x is not None and np.all(np.isfinite(answer.x)):
-        upper = program.value(program.project(answer.x))
+        upper = program.value(program.feasible.project(answer.x))
     return PeerBracket(answer.lower, upper, seconds, answer.note, unit, answer.cpu)
 
 

@@ -90,7 +90,7 @@ def smo_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts:
     program = formulation.program(problem)
     return max(
         iopt.solve(
-            problem, formulation, solver="smo", start=program.random_start(generator)
+            problem, formulation, solver="smo", start=program.feasible.random_point(generator)
         ).objective
         for _ in range(starts)
     )

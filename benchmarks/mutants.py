@@ -37,7 +37,7 @@ CLAIMS = (
     "rows/ranges:tightened",
     "row_curvature",
     "polyhedron:-project,-by_steps,-_step",
-    "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-endless",
+    "polyhedral_qp:-arrays,-remarks,-why_not_convex,-endless",
     "linear_rows:ranges,_weak_duality,_sizes",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
     "programs/paired_bounds:-newton_point",

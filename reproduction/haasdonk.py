@@ -40,7 +40,7 @@ def trained(problem: KernelProblem, formulation: Formulation, solver: str | None
     """The classifier of `SVMDual` or `ConvexHullDual`, with all that its picture shows."""
     result = solve(problem, formulation, solver)
     ((name, alpha),) = result.values.items()
-    bound = getattr(formulation.program(problem), "upper", math.inf)
+    bound = formulation.program(problem).feasible.upper
     found, classifier = diagnose(problem, alpha), result.classifier
     support = np.isin(np.arange(problem.n), classifier.support)
     wrong = classifier.predict(problem.K) != problem.labels

@@ -104,12 +104,12 @@ def accuracies(
         split = problem.split(division.train, division.test)
         for index, C in enumerate(bounds):
             formulation = SVMDual(C=C, bias=bias)
-            feasible = formulation.program(split.problem)
+            feasible = formulation.program(split.problem).feasible
             generator = np.random.default_rng(index)
             results = [
                 solve(
                     split.problem, formulation, "smo-lin-lin" if bias else "smo", tol=TOLERANCE,
-                    start=feasible.random_start(generator) if starts else np.zeros(split.problem.n),
+                    start=feasible.random_point(generator) if starts else np.zeros(split.problem.n),
                 )
                 for _ in range(max(1, starts))
             ]  # fmt: skip

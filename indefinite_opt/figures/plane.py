@@ -240,7 +240,7 @@ def clipped(corners: Array, slope: Array, room: float) -> Array:
 
 def constraints(program: VectorProgram) -> tuple[Array, Array, Array, Array, Array]:
     """l, u, s, t and R of l ≤ x ≤ u and s ≤ Rx ≤ t, which may be the same."""
-    low, high, row_low, row_high, rows = program.constraints
+    low, high, row_low, row_high, rows = program.feasible.constraints
     return low, high, row_low, row_high, getattr(rows, "toarray", lambda: rows)()
 
 

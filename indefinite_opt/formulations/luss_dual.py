@@ -89,7 +89,7 @@ class LussDual(Formulation):
             subject_to=constraints,
             where=(PROXY,),
             inner=Inner(K, {}, partial(penalised_proxy, alpha, K, constraints, problem, self.rho)),
-            theorem=partial(ProxyDual, problem, rho=self.rho, upper=self.C),
+            theorem=partial(ProxyDual, problem, rho=self.rho, C=self.C),
             coef=z,
             offset="balance",
             change=partial(proxy_change, problem),

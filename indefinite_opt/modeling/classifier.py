@@ -401,7 +401,7 @@ def mean_residual_classifier(
     """f = K(y∘α) + b with the mean of y - K(y∘α) over the free weights, or over all, as b."""
     coef = problem.y * values["alpha"]
     residual = problem.y - problem.gram.times(coef)
-    lower, upper = program.at_bounds(values["alpha"], tol=1e-6)
+    lower, upper = program.feasible.at_bounds(values["alpha"], tol=1e-6)
     free = ~(lower | upper)
     offset = float(residual[free if free.any() else slice(None)].mean())
     return Classifier(coef, offset, problem.classes)

@@ -51,6 +51,7 @@ from indefinite_opt.quadratic.matrices.spectrum import (
 from indefinite_opt.quadratic.matrices.units import Units, in_own_units
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.declaration import Declaration
+from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
 from indefinite_opt.quadratic.programs.gaps import (
     CANCELLED,
     ZERO_SHARE,
@@ -67,6 +68,7 @@ from indefinite_opt.quadratic.programs.paired_box import (
     filled,
     project_line,
 )
+from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.paired_qp import (
     PairedQP,
     hull_dual,

@@ -29,6 +29,7 @@ from indefinite_opt.quadratic.matrices.sparse import Matrix
 from indefinite_opt.quadratic.programs.declaration import Declaration
 from indefinite_opt.quadratic.programs.problem import Problem
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 
 _MEANINGS = {
     "x": "variables",
@@ -436,10 +437,10 @@ class QuadraticProgram(Declaration, Problem):
 
     @cached_property
     def _compiled(self) -> PolyhedralQP:
+        body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub, self.names)
         return PolyhedralQP(
-            self.G, self.h, self.A, self.b, self.lb, self.ub, self.names,
-            P=self.P, q=self.q, sense=self.sense, constant=self.constant, notes=self.notes,
-        )  # fmt: skip
+            body, self.P, self.q, sense=self.sense, constant=self.constant, notes=self.notes
+        )
 
 
 def _count(number: int, noun: str) -> str:

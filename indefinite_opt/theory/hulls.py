@@ -142,7 +142,7 @@ def hull_to_svm(
     bound = reduced_weight("mu", mu, 1.0, problem.smaller_class)
     qp, y = hull_dual(problem, bound), problem.y
     weights = stationary_weights(qp, alphabar, tol)
-    lower, upper = qp.at_bounds(weights, tol)
+    lower, upper = qp.feasible.at_bounds(weights, tol)
     free = [~(lower | upper) & (y == sign) for sign in (1.0, -1.0)]
     counts = [int(group.sum()) for group in free]
     if min(counts) == 0:
@@ -158,7 +158,7 @@ def hull_to_svm(
             "alphabar", "ρ = ½ᾱᵀQ(e_k + e_l) > 0", f"ρ = {rho:.6g}",
             "No SVM has this plane (Haasdonk 2005, Proposition 3); a smaller mu may help.",
         )  # fmt: skip
-    return SVMPoint(float(qp.upper) / rho, {"alpha": weights / rho})
+    return SVMPoint(float(qp.feasible.upper) / rho, {"alpha": weights / rho})
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def haasdonk_lemma_5(
     """
     qp, y = svm_program(problem, C), problem.y
     weights = stationary_weights(qp, alpha, tol)
-    lower, upper = qp.at_bounds(weights, tol)
+    lower, upper = qp.feasible.at_bounds(weights, tol)
     least = np.inf
     for group in (y > 0, y < 0):
         gaining, losing = np.flatnonzero(group & ~upper), np.flatnonzero(group & ~lower)

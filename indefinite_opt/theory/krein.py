@@ -141,11 +141,11 @@ def krein_certificate(
 
     scores = problem.gram.times(coef)
     margins = y * (scores + classifier.offset)
-    lower, upper = qp.at_bounds(alpha, tol)
+    lower, upper = qp.feasible.at_bounds(alpha, tol)
     short, long = np.where(upper, 0.0, 1.0 - margins), np.where(lower, 0.0, margins - 1.0)
     residual = max(float(short.max()), float(long.max()), 0.0)
     square = float(z @ scores)
-    primal = 0.5 * square + float(qp.upper) * float(np.maximum(1.0 - margins, 0.0).sum())
+    primal = 0.5 * square + float(qp.feasible.upper) * float(np.maximum(1.0 - margins, 0.0).sum())
     dual = float(alpha.sum()) - 0.5 * square
     return KreinCertificate(
         infeasibility=qp.infeasibility(alpha),

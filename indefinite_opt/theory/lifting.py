@@ -77,7 +77,7 @@ def haasdonk_proposition_2(
     check_problem(problem)
     primal = LiftedPrimal(problem, embed(problem), C)
     weights = stationary_weights(primal.dual, alpha, tol)
-    lower, upper = primal.dual.at_bounds(weights, tol)
+    lower, upper = primal.dual.feasible.at_bounds(weights, tol)
     free, y = ~(lower | upper), problem.y
     values, multipliers = primal.lifted(weights)
     return Lifted(values, multipliers, (int(free[y > 0].sum()), int(free[y < 0].sum())))
@@ -92,7 +92,7 @@ def stationary_weights(qp: PairedQP, given: ArrayLike, tol: float) -> Array:
     if violation > tol:
         raise ProblemError(name, "a feasible point", f"a violation of {violation:.2e}")
     gradient = qp.gradient(weights)
-    residual = qp.first_order(weights, gradient, tol).residual / qp.gradient_unit(gradient)
+    residual = qp.feasible.first_order(weights, gradient, tol).residual / qp.gradient_unit(gradient)
     if residual > tol:
         raise ProblemError(
             name, f"a stationary point, within {tol:g}", f"a KKT residual of {residual:.2e}",
@@ -159,9 +159,9 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     dual = program.dual
     weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)
     gradient = dual.gradient(weights)
-    first_order = dual.first_order(weights, gradient, tol)
+    first_order = dual.feasible.first_order(weights, gradient, tol)
     stationarity = first_order.residual / dual.gradient_unit(gradient)
-    paid = dual.complementarity(weights, first_order.lower, first_order.upper)
+    paid = dual.feasible.complementarity(weights, first_order.lower, first_order.upper)
     complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient)))
     if max(stationarity, complementarity) > tol:
         raise ProblemError(
@@ -180,5 +180,5 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
         multipliers=multipliers,
         infeasibility=program.infeasibility(values),
         short=int(np.sum(first_order.upper > tol)),
-        bounded=int(np.sum(dual.at_bounds(weights, tol)[1])),
+        bounded=int(np.sum(dual.feasible.at_bounds(weights, tol)[1])),
     )

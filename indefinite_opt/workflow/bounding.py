@@ -245,7 +245,7 @@ def bound(
         # matter for it.
         own = program.has_own_rows and method == "branch-and-bound"
         convex = own and (
-            program.is_convex_everywhere or (program.is_convex and not program.is_bounded)
+            program.is_convex_everywhere or (program.is_convex and not program.feasible.is_bounded)
         )
         reason = _CONVEX if convex else obstacle(program)
         task = Task(

@@ -222,7 +222,7 @@ class Bracket:
         elif self.method != "dual" and self.nodes == 0:
             yield "There are more variables than `max_relaxed_variables` of the settings."
         if limit and self.nodes and self.program.has_own_rows:
-            low, high, *_ = self.program.constraints
+            low, high, *_ = self.program.feasible.constraints
             free = np.count_nonzero(np.isinf(low) | np.isinf(high))
             if free:
                 yield f"{free} variables lack a finite lb or ub, which would narrow the nodes."

@@ -413,7 +413,7 @@ def _polished(task: Task[Any], solution: Solution, answer: Answer) -> tuple[Solu
     steps, words = solution.iterations, solution.message
     with contextlib.suppress(SolverFailed):
         near, usual = program.from_values(solution.values), program.start()
-        active, other = (np.array(program.at_bounds(x, 1e-6)) for x in (near, usual))
+        active, other = (np.array(program.feasible.at_bounds(x, 1e-6)) for x in (near, usual))
         if np.count_nonzero(active) <= np.count_nonzero(active != other):
             starts.insert(0, task.on(program, start=near))
         for start in starts:
@@ -562,7 +562,7 @@ def _open(task: Task[Any], answer: Answer) -> float:
 
 
 def _has_finite_intervals(program: Any) -> bool:
-    return bool(np.isfinite(program.intervals).all())
+    return bool(np.isfinite(program.feasible.intervals).all())
 
 
 def _taken(task: Task[Any], answer: Answer) -> float:
@@ -614,4 +614,4 @@ def _feasible_start(program: CompiledProgram[Any], start: Start) -> Array:
             raise ParameterError("start", expected, "an array", "It has several variables.")
         ((name, shape),) = shapes.items()
         start = {name: finite_array("start", start, shape)}
-    return program.project(program.from_values(checked_values("start", start, shapes)))
+    return program.feasible.project(program.from_values(checked_values("start", start, shapes)))

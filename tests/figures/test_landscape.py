@@ -46,7 +46,7 @@ def test_three_weights_on_a_line_have_two_dimensions() -> None:
 def test_values_are_those_of_the_declared_problem(formulation: str) -> None:
     problem = iopt.KernelProblem(np.diag([2.0, -1.0, 0.5, 1.0]) + 0.1, [1, 1, -1, -1])
     dual, program = program_of(problem, formulation)
-    points = [program.random_start(np.random.default_rng(seed)) for seed in range(3)]
+    points = [program.feasible.random_point(np.random.default_rng(seed)) for seed in range(3)]
     plane = Plane.of(program, points, points)
     s = plane.place(np.array(points))
     for place, x in zip(s, points, strict=True):

@@ -23,7 +23,7 @@ from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.quadratic import PolyhedralQP
-from indefinite_opt.quadratic.programs.paired_box import PairedBox
+from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.program import ExplicitProgram
 from indefinite_opt.solvers import as_solver
 
@@ -91,7 +91,7 @@ def check_theorem(formulation: iopt.Formulation) -> None:
     outer = Model(minimize=Constant(0.0), subject_to=convex.subject_to)
     check_rows(Declared(outer), program, str(formulation))
     assert convex.inner is not None
-    values = program.values(program.random_start(generator))
+    values = program.values(program.feasible.random_point(generator))
     translated = Translation()
     weights = translated(convex.variables[program.variable])
     fixed = cp.Constant(values[program.variable])
@@ -167,9 +167,9 @@ def test_rows_on_demand_have_the_same_optimum_or_are_refused(
 def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.Formulation) -> None:
     declared = formulation.declare(suited(PROBLEM, formulation))
     program = declared.compiled
-    if isinstance(program, PairedBox):
+    if isinstance(program, PairedProgram):
         x = program.start()
-        names = program.multipliers(program.first_order(x, program.value_gradient(x)[1]))
+        names = program.multipliers(program.feasible.first_order(x, program.gradient(x)))
     elif isinstance(program, ExplicitProgram):
         names = program.multipliers(random_values(program, np.random.default_rng(0)))
     elif isinstance(program, PolyhedralQP):
@@ -221,7 +221,7 @@ def test_convexified_objective_equals_the_declared_one_on_the_lines(title: str) 
     assert np.linalg.eigvalsh(H).min() >= -1e-12
     generator = np.random.default_rng(2)
     for _ in range(2):
-        x = program.compiled.random_start(generator)
+        x = program.compiled.feasible.random_point(generator)
         value = program.compiled.sense * (0.5 * x @ H @ x + q @ x + constant)
         assert value == pytest.approx(program.evaluate(program.compiled.values(x))[0], rel=1e-10)
     compiled = program.cvxpy()

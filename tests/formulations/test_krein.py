@@ -247,7 +247,7 @@ def test_wrong_weights_are_noticed(solved: tuple[iopt.KernelProblem, ESVM, Array
     i, j = next((i, j) for i in free for j in free if problem.y[i] != problem.y[j])
     pair[[i, j]] = 1e-3
     feasible = [0.999 * alpha, alpha + pair, 0.0 * alpha,
-                formulation.program(problem).project(alpha[::-1])]  # fmt: skip
+                formulation.program(problem).feasible.project(alpha[::-1])]  # fmt: skip
     infeasible = [alpha + 2.0 * (alpha == 0.0), alpha + 1e-3 * (alpha == 0.0)]
     for wrong in feasible + infeasible:
         certificate = krein_certificate(problem, formulation, {"alpha": wrong})
@@ -433,7 +433,7 @@ def test_the_bound_holds_at_any_point(C: float) -> None:
     expected = least_squares(problem, C) - program.constant
     generator = np.random.default_rng(0)
     for _ in range(20):
-        x = program.random_start(generator) * generator.choice([1e-3, 0.1, 1.0])
+        x = program.feasible.random_point(generator) * generator.choice([1e-3, 0.1, 1.0])
         value, gradient = program.value_gradient(x)
         assert program.dual_bound(x, gradient) <= expected + 1e-6
         residual = problem.Q @ x - 1.0

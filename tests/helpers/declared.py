@@ -262,14 +262,13 @@ def program_violation(program: Any, values: Values) -> float:
 def arrays(program: Any) -> tuple[Array, ...]:
     """G, h, A, b, lower, upper."""
     if isinstance(program, PolyhedralQP):
-        return (
-            program.G, program.h, program.A, program.b, program.lower, program.upper
-        )  # fmt: skip
+        body = program.feasible
+        return body.G, body.h, body.A, body.b, body.lower, body.upper
     n = program.n
     none = np.zeros((0, n)), np.zeros(0)
     return (
-        *none, program.A, program.b, np.full(n, program.lower),
-        np.broadcast_to(np.asarray(program.upper, dtype=float), (n,)),
+        *none, program.feasible.A, program.feasible.b, np.full(n, program.feasible.lower),
+        np.broadcast_to(np.asarray(program.feasible.upper, dtype=float), (n,)),
     )  # fmt: skip
 
 

@@ -572,13 +572,15 @@ class Exactly:
     """F, ∇F, Gx - h and Ax - b of a quadratic program of the package at a point, in fractions."""
 
     def __init__(self, program: Any, x: Array) -> None:
-        self.P, self.G, self.A = (as_matrix(part) for part in (program.P, program.G, program.A))
+        self.P, self.G, self.A = (
+            as_matrix(part) for part in (program.P, program.feasible.G, program.feasible.A)
+        )
         self.x, self.q = as_vector(x), as_vector(program.q)
         self.curved = product(as_matrix(program.P), self.x)
         self.gradient = [a + b for a, b in zip(self.curved, self.q, strict=True)]
         self.value = dot(self.x, self.curved) / 2 + dot(self.x, self.q)
-        self.over = self._over(self.G, program.h)
-        self.missed = self._over(self.A, program.b)
+        self.over = self._over(self.G, program.feasible.h)
+        self.missed = self._over(self.A, program.feasible.b)
 
     def _over(self, rows: Any, right: Array) -> Vector:
         ends = as_vector(right)

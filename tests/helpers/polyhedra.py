@@ -18,6 +18,7 @@ from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.units import Units
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.multipliers import of_rows
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 
 Array = NDArray[np.float64]
 
@@ -42,7 +43,11 @@ class Rows(NamedTuple):
     @property
     def qp(self) -> PolyhedralQP:
         P, q, *others = self
-        return PolyhedralQP(*others, P=P, q=q)
+        return PolyhedralQP(Polyhedron(*others), P, q)
+
+    @property
+    def feasible(self) -> Polyhedron:
+        return self.qp.feasible
 
     @property
     def units(self) -> Units:
@@ -69,7 +74,7 @@ class Rows(NamedTuple):
         return self.units.read(vertex)
 
     def project(self, x: Array) -> Array:
-        return self.qp.project(x)
+        return self.qp.feasible.project(x)
 
     def value(self, x: Array) -> float:
         return float(x @ (0.5 * (self.P @ x) + self.q))
@@ -212,7 +217,7 @@ def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
 
 def best_bound(program: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
     """The best of all bounds that a point proves with multipliers, the dear ones included."""
-    z, y = of_rows(program, multipliers)
+    z, y = of_rows(program.feasible, multipliers)
     return max(bound.value for bound in program._bounds_from(point, z, y))
 
 

@@ -208,6 +208,6 @@ def weights(result: iopt.workflow.Result) -> Array:
 def check_feasible(program: PairedQP, x: Array, atol: float = 1e-10, at_least: float = 1.0) -> None:
     """Bounds exactly, and lines up to atol times the larger of the weight and at_least."""
     assert x.min() >= 0.0
-    assert x.max() <= program.upper
+    assert x.max() <= program.feasible.upper
     atol *= max(at_least, float(x.sum()))
-    np.testing.assert_allclose(program.A @ x, program.b, rtol=0, atol=atol)
+    np.testing.assert_allclose(program.feasible.A @ x, program.feasible.b, rtol=0, atol=atol)

@@ -78,15 +78,15 @@ def test_points_are_projected_onto_every_constraint(lines: int, total: float) ->
     qp = box(1.0, lines, total)
     if lines == 0:
         outside = np.array([-2.0, 0.25, 1.5, 0.0, 1.0])
-        assert_array_equal(qp.project(outside), [0.0, 0.25, 1.0, 0.0, 1.0])
+        assert_array_equal(qp.feasible.project(outside), [0.0, 0.25, 1.0, 0.0, 1.0])
     generator = np.random.default_rng(lines)
     for _ in range(8):
         x = 2.0 * generator.standard_normal(5)
-        z = qp.project(x)
+        z = qp.feasible.project(x)
         assert qp.infeasibility(z) <= 1e-15
         # The nearest point: no feasible direction from it leads towards x.
         for _ in range(8):
-            other = qp.random_start(generator)
+            other = qp.feasible.random_point(generator)
             assert qp.infeasibility(other) <= 1e-15
             assert (x - z) @ (other - z) <= 1e-13
 
@@ -100,10 +100,10 @@ def test_the_linear_minimum_is_that_of_a_linear_program(lines: int, total: float
         g = generator.standard_normal(y.size)
         if trial % 3 == 0:
             g = generator.integers(-1, 2, y.size).astype(float)
-        equations = {"A_eq": qp.A, "b_eq": qp.b} if lines else {}
-        expected = linprog(g, bounds=[(0.0, qp.upper)] * y.size, **equations)
+        equations = {"A_eq": qp.feasible.A, "b_eq": qp.feasible.b} if lines else {}
+        expected = linprog(g, bounds=[(0.0, qp.feasible.upper)] * y.size, **equations)
         if expected.status == 0:
-            assert qp.linear_minimum(g) == pytest.approx(expected.fun, abs=1e-12)
+            assert qp.feasible.linear_minimum(g) == pytest.approx(expected.fun, abs=1e-12)
 
 
 def test_the_linear_minimum_without_upper_bound() -> None:
@@ -113,8 +113,8 @@ def test_the_linear_minimum_without_upper_bound() -> None:
         (0, [0.0, 1.0], 0.0), (0, [-1e-9, 1.0], -np.inf), (1, [-1.0, 1.0], 0.0),
         (1, [-1.0, 0.5], -np.inf), (1, [-1.0, 2.0], 0.0),
     ):  # fmt: skip
-        assert box(np.inf, lines, y=y).linear_minimum(np.array(cost)) == expected
-    assert box(np.inf, 2, 3.0, y).linear_minimum(np.array([-1.0, 3.0])) == 3.0
+        assert box(np.inf, lines, y=y).feasible.linear_minimum(np.array(cost)) == expected
+    assert box(np.inf, 2, 3.0, y).feasible.linear_minimum(np.array([-1.0, 3.0])) == 3.0
 
 
 def test_how_far_a_feasible_point_is_beside_the_largest_weight_or_the_range() -> None:
@@ -154,10 +154,10 @@ def test_how_far_a_feasible_point_is_as_by_a_linear_program(seed: int) -> None:
 def test_what_counts_as_being_at_a_bound() -> None:
     """Within tol of the largest weight, or of the upper bound where that is less."""
     x = np.array([0.0, 0.01, 0.0101, 0.5, 1.0])
-    lower, upper = box(np.inf, 1).at_bounds(x, 0.01)
+    lower, upper = box(np.inf, 1).feasible.at_bounds(x, 0.01)
     assert_array_equal(lower, [True, True, False, False, False])
     assert not upper.any()
-    lower, upper = box(2.0, 1).at_bounds(np.array([0.0, 0.03, 1.97, 1.99, 4.0]), 0.01)
+    lower, upper = box(2.0, 1).feasible.at_bounds(np.array([0.0, 0.03, 1.97, 1.99, 4.0]), 0.01)
     assert_array_equal(lower, [True, False, False, False, False])
     assert_array_equal(upper, [False, False, False, True, True])
 
@@ -168,16 +168,16 @@ def pairs(qp: PairedQP, x: Array, g: Array) -> float:
     worst = 0.0
     for i in range(qp.n):
         for up in (True, False):
-            if not (x[i] < qp.upper if up else x[i] > 0.0):
+            if not (x[i] < qp.feasible.upper if up else x[i] > 0.0):
                 continue
             slope = g[i] if up else -g[i]
-            if qp.lines == 0:
+            if qp.feasible.lines == 0:
                 worst = max(worst, -slope)
             for j in range(qp.n):
                 # The line keeps its value: yᵢdᵢ + yⱼdⱼ = 0 with |dᵢ| = |dⱼ| = 1.
                 down = (y[j] == y[i]) == up
-                allowed = x[j] > 0.0 if down else x[j] < qp.upper
-                same = qp.lines == 1 or (qp.lines == 2 and y[i] == y[j])
+                allowed = x[j] > 0.0 if down else x[j] < qp.feasible.upper
+                same = qp.feasible.lines == 1 or (qp.feasible.lines == 2 and y[i] == y[j])
                 if i != j and same and allowed:
                     worst = max(worst, -slope + (g[j] if down else -g[j]))
     return worst
@@ -192,10 +192,10 @@ def test_residuals_and_multipliers(lines: int, total: float) -> None:
         qp = box(1.0, lines, total, y)
         x = np.clip(generator.uniform(-0.7, 1.7, y.size), 0.0, 1.0)
         g = generator.standard_normal(y.size)
-        found = qp.first_order(x, g)
+        found = qp.feasible.first_order(x, g)
         assert found.residual == pytest.approx(pairs(qp, x, g), abs=1e-14)
         assert found.lines.shape == (lines,)
-        assert_allclose(found.reduced, g + qp.A.T @ found.lines, atol=1e-14)
+        assert_allclose(found.reduced, g + qp.feasible.A.T @ found.lines, atol=1e-14)
         free = (x > 0.0) & (x < 1.0)
         for group in {0: [], 1: [free], 2: [free & (y > 0), free & (y < 0)]}[lines]:
             if group.any():
@@ -216,7 +216,7 @@ def test_the_level_of_a_line_without_free_weights() -> None:
         # With a tolerance as wide as the box all are at both ends: no weight moves.
         (np.full(5, 0.5), 1.0, 0.0, 0.0),
     ):
-        found = qp.first_order(x, g, tol)
+        found = qp.feasible.first_order(x, g, tol)
         assert (found.residual, float(found.lines[0])) == (residual, level)
 
 
@@ -226,7 +226,7 @@ def test_signs_of_multipliers_and_complementarity() -> None:
     lower, upper = first_order.lower, first_order.upper
     assert (lower.tolist(), upper.tolist()) == ([2.0, 0.0], [0.0, 3.0])
     x, y = np.array([0.5, 1.0]), np.array([1, -1])
-    assert box(2.0, 1, y=y).complementarity(x, lower, upper) == 4.0
-    assert box(2.0, 1, y=y).complementarity(-x, -lower, -upper) == 1.0 + 9.0
-    assert box(np.inf, 1, y=y).complementarity(x, lower, upper) == 1.0
-    assert box(2.0, 1, y=y).complementarity(x, lower, None) == 1.0
+    assert box(2.0, 1, y=y).feasible.complementarity(x, lower, upper) == 4.0
+    assert box(2.0, 1, y=y).feasible.complementarity(-x, -lower, -upper) == 1.0 + 9.0
+    assert box(np.inf, 1, y=y).feasible.complementarity(x, lower, upper) == 1.0
+    assert box(2.0, 1, y=y).feasible.complementarity(x, lower, None) == 1.0

@@ -106,7 +106,10 @@ def test_changed_models_are_compiled_as_declared_or_refused(
 
 def with_others(program: Any, **attributes: Any) -> Any:
     """A copy of a program with other attributes."""
-    if attributes.keys() <= getattr(program, "__dataclass_fields__", {}).keys():
+    own = getattr(program, "__dataclass_fields__", {})
+    if not all(name in own or hasattr(program, name) for name in attributes):
+        return with_others(program, feasible=with_others(program.feasible, **attributes))
+    if attributes.keys() <= own.keys():
         return dataclasses.replace(program, **attributes)
     other = copy.copy(program)
     vars(other).update(attributes)
@@ -117,7 +120,10 @@ def changed(**factors: float) -> Callable[[Any], Any]:
     """Changes a program by multiplying its attributes."""
 
     def change(program: Any) -> Any:
-        products = {name: factor * getattr(program, name) for name, factor in factors.items()}
+        products = {
+            name: factor * getattr(program if hasattr(program, name) else program.feasible, name)
+            for name, factor in factors.items()
+        }
         return with_others(program, **products)
 
     return change
@@ -154,7 +160,7 @@ WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
     "half the penalty of LPSVM": (iopt.LPSVM(), block("variables", "xi", 1.0, cost=0.5)),
     "the other total in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.4), changed(totals=0.9)),
     "no balance in SVMDual": (
-        iopt.SVMDual(), lambda s: with_others(s, totals=s.totals[:0], lines_held=()),
+        iopt.SVMDual(), lambda s: with_others(s, totals=s.feasible.totals[:0], names=()),
     ),
     "a transposed sensitivity": (iopt.GuoSchuurmansLP(sensitivity=SENSITIVITY), transposed),
     "another Hessian of ESVM": (iopt.ESVM(), changed(hessian=1.01)),
@@ -168,8 +174,8 @@ WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
     "another total of one class": (iopt.OneClassSVM(), changed(totals=1.1)),
     "another norm": (iopt.NuSVR(), changed(totals=1.1)),
     "a wider tube": (iopt.EpsilonSVR(), lambda s: with_others(s, linear=s.linear + 0.1)),
-    "another row of nu-SVM": (iopt.NuSVM(nu=0.4), lambda s: with_others(s, G=1.1 * s.G)),
-    "no constant in a squared hinge": (OWN[1](), lambda s: with_others(s, h=0.9 * s.h)),
+    "another row of nu-SVM": (iopt.NuSVM(nu=0.4), lambda s: with_others(s, G=1.1 * s.feasible.G)),
+    "no constant in a squared hinge": (OWN[1](), lambda s: with_others(s, h=0.9 * s.feasible.h)),
 }  # fmt: skip
 """Programs that say something else than the model that they were compiled from."""
 
@@ -287,7 +293,7 @@ def test_a_theorem_about_another_program_is_refused(formulation: iopt.Formulatio
         check_rows(Declared(outer), program, text)
         declared = model.program(text, program)
         for _ in range(3):
-            values = program.values(program.random_start(generator))
+            values = program.values(program.feasible.random_point(generator))
             found = program_objective(program, values)
             assert declared.evaluate(values)[0] == pytest.approx(found, rel=1e-8), text
     assert 1 <= accepted <= 25
@@ -338,9 +344,9 @@ def test_epigraphs_of_many_points_are_above_what_is_declared(kind: str) -> None:
 
     def violated(t: np.ndarray) -> np.ndarray:
         """By how much each t is below what its rows or its bound ask for."""
-        missed = np.maximum(program.G @ np.append(x, t) - program.h, 0.0)
+        missed = np.maximum(program.feasible.G @ np.append(x, t) - program.feasible.h, 0.0)
         rows = missed.reshape(-1, problem.n).max(axis=0)
-        return np.maximum(rows, program.lower[problem.n :] - t)
+        return np.maximum(rows, program.feasible.lower[problem.n :] - t)
 
     np.testing.assert_allclose(violated(least), 0.0, atol=1e-12)
     np.testing.assert_allclose(violated(least - 1e-3), 1e-3, atol=1e-12)

@@ -47,8 +47,10 @@ def formulations(g: np.random.Generator, n: int) -> list[iopt.Formulation]:
 
 def points(qp: PairedQP, best: Array, g: np.random.Generator) -> list[Array]:
     """The optimum as it is rounded, others near to it, and one that is nowhere near."""
-    near = [qp.project(best * (1.0 + size * g.standard_normal(qp.n))) for size in (1e-9, 1e-6)]
-    return [qp.project(best), *near, qp.random_start(g)]
+    near = [
+        qp.feasible.project(best * (1.0 + size * g.standard_normal(qp.n))) for size in (1e-9, 1e-6)
+    ]
+    return [qp.feasible.project(best), *near, qp.feasible.random_point(g)]
 
 
 def definite(g: np.random.Generator, n: int, kind: int) -> Array:
@@ -80,7 +82,9 @@ def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
                 found = [bound.value for bound in qp.bounds(qp.at(x), None)]
                 assert all(Fraction(bound) <= least for bound in found if np.isfinite(bound))
                 compared += len(found)
-            claim = iopt.verify(problem, formulation, {qp.variable: qp.project(best)}).claim
+            claim = iopt.verify(
+                problem, formulation, {qp.variable: qp.feasible.project(best)}
+            ).claim
             closed += claim is iopt.Claim.GLOBAL
     assert compared >= 100
     assert closed >= 10
@@ -103,10 +107,10 @@ def test_bounds_of_inner_products_hold_for_exact_ones() -> None:
             if any(end is None for end in program.upper) and not is_psd(program.H):
                 continue
             assert problem.features is not None
-            xs = [qp.random_start(g), qp.start(), qp.central_start()]
-            if np.all(np.isfinite(qp.upper)):
+            xs = [qp.feasible.random_point(g), qp.start(), qp.central_start()]
+            if np.all(np.isfinite(qp.feasible.upper)):
                 least, best = program.minimum()
-                xs.append(qp.project(np.array([float(v) for v in best])))
+                xs.append(qp.feasible.project(np.array([float(v) for v in best])))
                 bounds = [bound_by_features(qp, problem.features, x) for x in xs]
                 assert all(Fraction(bound) <= least for bound in bounds)
             for x in xs:

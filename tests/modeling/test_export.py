@@ -62,7 +62,7 @@ def test_arrays_of_a_quadratic_program(title: str, tmp_path: Path) -> None:
     assert set(arrays) == {"H", "q", "A", "b", "lower", "upper", "sense"}
     generator = np.random.default_rng(1)
     for _ in range(5):
-        x = program.random_start(generator)
+        x = program.feasible.random_point(generator)
         value = 0.5 * x @ arrays["H"] @ x + arrays["q"] @ x
         assert value == pytest.approx(program.value(x), rel=1e-12)
         # At feasible points the declared objective is the same, in the declared sense.
@@ -70,7 +70,7 @@ def test_arrays_of_a_quadratic_program(title: str, tmp_path: Path) -> None:
         assert arrays["sense"] * value == pytest.approx(declared, rel=1e-10)
         assert_allclose(arrays["A"] @ x, arrays["b"], atol=1e-12)
     assert_array_equal(arrays["lower"], np.zeros(16))
-    assert_array_equal(arrays["upper"], np.full(16, program.upper))
+    assert_array_equal(arrays["upper"], np.full(16, program.feasible.upper))
 
 
 @pytest.mark.parametrize("title", LINEAR)

@@ -183,14 +183,14 @@ class Weighted(iopt.Formulation):
 
 def test_names_of_rows_and_variables() -> None:
     problem = iopt.KernelProblem(np.diag([1.0, -1.0, 2.0]), [1, -1, -1])
-    names = Weighted().program(problem).names
+    names = Weighted().program(problem).feasible.names
     assert names.variables[:4] == ("alpha[0]", "alpha[1]", "alpha[2]", "t")
     assert names.equalities == ("balance",)
     assert names.inequalities[:4] == ("total", "least[0]", "least[1]", "least[2]")
     for declared in names:
         assert len(set(declared)) == len(declared)
     program = Weighted().program(problem)
-    assert [*map(len, names)] == [program.n, len(program.h), len(program.b)]
+    assert [*map(len, names)] == [program.n, len(program.feasible.h), len(program.feasible.b)]
 
 
 def test_a_conflict_names_the_constraints() -> None:

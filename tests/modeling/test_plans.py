@@ -70,7 +70,7 @@ def test_another_parameter_is_another_plan(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(plans, "_LAST", {})
     for C in (1.0, 2.0, 1, 1.0):
         program = iopt.SVMDual(C=C).compiled(problem(int(3 * C)))
-        assert program.upper == C
+        assert program.feasible.upper == C
 
 
 def test_labels_that_are_no_reference_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +102,6 @@ def test_a_model_that_changes_is_compiled_again(monkeypatch: pytest.MonkeyPatch)
                 maximize=made.maximize, subject_to={**made.subject_to, "upper": x <= ends[0]}
             )
 
-    assert Reading().compiled(problem(0)).upper == 1.0
+    assert Reading().compiled(problem(0)).feasible.upper == 1.0
     ends[0] = 3.0
-    assert Reading().compiled(problem(1)).upper == 3.0
+    assert Reading().compiled(problem(1)).feasible.upper == 3.0

@@ -40,12 +40,12 @@ def by_highs(path: Path) -> float:
 def test_the_optimum_is_that_of_highs_and_exact_on_its_face(seed: int, tmp_path: Path) -> None:
     qp = drawn(seed)
     program = qp.compiled()
-    found = convex_solution(as_sparse(qp.P), qp.q, program)
+    found = convex_solution(as_sparse(qp.P), qp.q, program.feasible)
     assert found is not None
     x, optimum = found.x, by_highs(qp.write(tmp_path / "program.mps"))
     assert 0.5 * x @ qp.P @ x + qp.q @ x == pytest.approx(optimum, rel=1e-6, abs=1e-7)
-    assert program.discrepancy(x) <= 1e-13
-    optimality = program.optimality(program.at(x), found.by_kind(program))
+    assert program.feasible.discrepancy(x) <= 1e-13
+    optimality = program.optimality(program.at(x), found.by_kind(program.feasible))
     assert optimality.stationarity <= 1e-12
     assert optimality.complementarity <= 1e-10
     assert not program.inconsistencies(optimality, 1e-12)

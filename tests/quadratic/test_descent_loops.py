@@ -139,7 +139,9 @@ def running(
     """A descent from a point, from a random one, or from where it starts by default."""
     qp = program_of(iopt.KernelProblem(K, y), formulation)
     if start is None:
-        start = qp.start() if seed is None else qp.random_start(np.random.default_rng(seed))
+        start = (
+            qp.start() if seed is None else qp.feasible.random_point(np.random.default_rng(seed))
+        )
     run = Descent(Task(qp.problem, formulation, qp), start.copy())
     return run, Program.of(K, y, formulation)
 

@@ -34,7 +34,7 @@ def forms(one: Rows) -> tuple[PairedQP, Any, Any]:
     """The scaled form, within the bounds and those that the rows imply."""
     ends = Polyhedron(one.G, one.h, one.A, one.b, one.lower, one.upper).intervals
     qp, sizes = in_pairs(one.P, one.q, one.A, one.b, *ends)
-    return qp, lambda z: restored(qp, sizes, ends, z), lambda x: qp.project(sizes * x)
+    return qp, lambda z: restored(qp, sizes, ends, z), lambda x: qp.feasible.project(sizes * x)
 
 
 def check_feasible(one: Rows, x: Array) -> None:
@@ -112,7 +112,9 @@ def test_a_vector_as_linear_term_of_a_kernel_program(lines: int) -> None:
         qp = kernel_qp(problem, 1.0, linear, 1.0, lines, total=1.0)
         search = LocalSearch(Effort(jobs=1), Task(problem, iopt.SVMDual(), qp))
         assert search.run() is iopt.Status.SOLVED
-        expected = lowest(program(n, qp.H(), linear, A=qp.A, b=qp.b, lower=0.0, upper=1.0))
+        expected = lowest(
+            program(n, qp.H(), linear, A=qp.feasible.A, b=qp.feasible.b, lower=0.0, upper=1.0)
+        )
         assert search.elite[0].value == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
@@ -219,11 +221,11 @@ def test_the_form_of_a_program() -> None:
     one = program(3, P + P.T, np.ones(3), A=row, b=8.0, lower=0.0, upper=upper)
     qp, restore, place = forms(one)
     assert isinstance(qp, PairedQP)
-    np.testing.assert_array_equal(qp.signs, [1.0, 1.0, -1.0])
-    np.testing.assert_array_equal(qp.group, [0, 1, 0])
+    np.testing.assert_array_equal(qp.feasible.signs, [1.0, 1.0, -1.0])
+    np.testing.assert_array_equal(qp.feasible.group, [0, 1, 0])
     # x₁ = (8 + 2x₃)/4 ≤ 3.5 where x₃ ≤ 3.
-    assert restore(qp.upper)[0] == pytest.approx(3.5, rel=1e-11)
-    assert qp.upper[1] == INF
+    assert restore(qp.feasible.upper)[0] == pytest.approx(3.5, rel=1e-11)
+    assert qp.feasible.upper[1] == INF
     x = np.array([2.5, 1.25, 1.0])
     np.testing.assert_allclose(restore(place(x)), x)
     assert qp.value(place(x)) == pytest.approx(x @ P @ x + x.sum())
@@ -236,7 +238,7 @@ def test_the_form_is_a_program(kind: str) -> None:
         one = drawn(kind, 7, seed)
         qp, restore, place = forms(one)
         generator = np.random.default_rng(seed)
-        z = qp.random_start(generator)
+        z = qp.feasible.random_point(generator)
         assert qp.infeasibility(z) <= 1e-14
         np.testing.assert_allclose(place(restore(z)), z, atol=1e-12)
         point = qp.at(z)
@@ -248,9 +250,9 @@ def test_the_form_is_a_program(kind: str) -> None:
         assert {k: np.shape(v) for k, v in optimality.multipliers.items()} == qp.multiplier_shapes
         # The nearest point: no feasible direction from it leads towards what is projected.
         outside = 4.0 * generator.standard_normal(7)
-        nearest = qp.project(outside)
+        nearest = qp.feasible.project(outside)
         assert qp.infeasibility(nearest) <= 1e-14
         for _ in range(10):
-            other = qp.random_start(generator)
+            other = qp.feasible.random_point(generator)
             assert (outside - nearest) @ (other - nearest) <= 1e-11
         assert qp.infeasibility(z + 1.0) > 0.0

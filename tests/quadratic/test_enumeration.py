@@ -99,7 +99,7 @@ def test_the_enumerated_minimum_is_one(instances: list[Instance]) -> None:
     generator = np.random.default_rng(1)
     for each in instances:
         assert each.values.size, each.title
-        others = np.array([each.compiled.random_start(generator) for _ in range(50)])
+        others = np.array([each.compiled.feasible.random_point(generator) for _ in range(50)])
         assert each.least <= each.program.value(others).min() + 1e-9 * each.size(), each.title
         lowest = each.points[each.values.argmin()]
         assert each.program.least_curvature(lowest) >= -1e-8, each.title

@@ -36,7 +36,9 @@ EPS = 2.0**-52
 def in_fractions(qp: iopt.QuadraticProgram, x: Any, z: Any = (), y: Any = ()) -> float:
     """`exact_bound` at these points and multipliers."""
     body = qp.program()
-    return exact_bound(body.P, body.q, body, *(np.array(part, float) for part in (x, z, y)))
+    return exact_bound(
+        body.P, body.q, body.feasible, *(np.array(part, float) for part in (x, z, y))
+    )
 
 
 def test_a_negative_multiplier_of_an_inequality_proves_no_bound() -> None:
@@ -319,7 +321,7 @@ def test_ranges_hold_every_point_of_a_simplex_in_fractions(seed: int, power: int
     rows = np.vstack([G, -np.eye(n)[np.isfinite(lb)]])
     ends = np.append(h, -lb[np.isfinite(lb)])
     standard = as_matrix(np.hstack([rows, -rows, np.eye(len(rows))]))
-    low, high = program.ranges
+    low, high = program.feasible.ranges
     for i, (least, most) in enumerate(zip(low, high, strict=True)):
         cost = np.zeros(2 * n + len(rows))
         cost[[i, n + i]] = 1.0, -1.0

@@ -46,8 +46,9 @@ def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None
     z, y, low, high = (fractions((name != left_out) * prices[name]) for name in PARTS)
     prices.pop(left_out, None)
     found = program.optimality(program.at(x), prices)
-    P, q, G, h, A, lb, ub = (
-        fractions(getattr(program, part)) for part in ("P", "q", "G", "h", "A", "lower", "upper")
+    P, q = fractions(program.P), fractions(program.q)
+    G, h, A, lb, ub = (
+        fractions(getattr(program.feasible, part)) for part in ("G", "h", "A", "lower", "upper")
     )
     at = fractions(x)
     reduced = P @ at + q + G.T @ z + A.T @ y
@@ -70,8 +71,8 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
     z, y = prices["inequalities"] * scale, prices["equalities"] * scale
     exact, at = Exactly(program, x), fractions(x)
     value = exact.lagrangian(z, y)
-    lows = np.minimum(fractions(program.lower) - at, 0)
-    highs = np.maximum(fractions(program.upper) - at, 0)
+    lows = np.minimum(fractions(program.feasible.lower) - at, 0)
+    highs = np.maximum(fractions(program.feasible.upper) - at, 0)
     sigmas = as_vector(program.along_rows.least)
     for slope, sigma, low, high in zip(exact.reduced(z, y), sigmas, lows, highs, strict=True):
         ends = [low, high, min(max(-slope / sigma, low), high)] if sigma > 0 else [low, high]
@@ -96,12 +97,12 @@ def test_which_variables_are_at_their_bounds() -> None:
         (0.04, -inf, inf, ""),
     ):  # fmt: skip
         qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -inf], ub=[upper, inf])
-        low, high = qp.program().at_bounds(np.array([x, 5.0]), 0.01)
+        low, high = qp.program().feasible.at_bounds(np.array([x, 5.0]), 0.01)
         assert low.tolist() == ["lower" in at, False], (x, lower, upper)
         assert high.tolist() == ["upper" in at, False], (x, lower, upper)
     # At the origin only zero is a bound that is reached.
     qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), lb=[0.0, -1e-9, -np.inf], ub=[1.0, 1.0, 0.0])
-    low, high = qp.program().at_bounds(np.zeros(3), 1e-6)
+    low, high = qp.program().feasible.at_bounds(np.zeros(3), 1e-6)
     assert low.tolist() == [True, False, False]
     assert high.tolist() == [False, False, True]
 
@@ -111,8 +112,8 @@ def test_the_nearest_exact_point_moves_variables_inside_their_bounds() -> None:
     ends = {"lb": [1e9, 0.0, 0.0], "ub": [2e9, 2.0, 2.0]}
     qp = iopt.QuadraticProgram(q=np.ones(3), A=[[1.0, 1.0, 1.0]], b=[1e9 + 2.0], **ends)
     program = qp.program()
-    assert not program.near(np.array([1e9, 1.0, 1.0])).radius.any()
-    moved = program.near(np.array([1e9, 1.0 - 2.0**-20, 1.0]))
+    assert not program.feasible.near(np.array([1e9, 1.0, 1.0])).radius.any()
+    moved = program.feasible.near(np.array([1e9, 1.0 - 2.0**-20, 1.0]))
     assert moved.x[0] >= 1e9
     assert program.infeasibility(np.array([1e9, 1.0 - 2.0**-20, 1.0])) <= 2.0**-21
     assert moved.x.sum() == pytest.approx(1e9 + 2.0, abs=2.0**-22)
@@ -126,7 +127,7 @@ def test_a_point_near_is_within_its_radius_of_an_exact_solution(count: int, shar
     row = np.array([0.1, 0.2, -0.3])
     rows = np.outer([1.0, 2.0][:count], row)
     qp = iopt.QuadraticProgram(q=np.ones(3), A=rows, b=np.zeros(count), lb=0.0, ub=1.0)
-    found = qp.program().near(np.full(3, share))
+    found = qp.program().feasible.near(np.full(3, share))
     assert found is not None
     reach = fractions(np.abs(row)) @ fractions(found.radius)
     assert abs(fractions(row) @ fractions(found.x)) <= reach <= Fraction(1, 10**14)
@@ -140,7 +141,7 @@ def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) ->
     qp = iopt.QuadraticProgram(q=[-4.0, 2.0], **rows, lb=0.0, ub=size)
     written = qp.compiled()
     for x in ([size, size], [0.5 * size, 0.5 * size + 0.5 * gap], [0.0, gap]):
-        assert written.near(np.array(x)) is None
+        assert written.feasible.near(np.array(x)) is None
         assert written.infeasibility(np.array(x)) > 0.1
     with pytest.raises(iopt.errors.InfeasibleProblem, match="row 0"):
         iopt.solve(qp)
@@ -149,7 +150,7 @@ def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) ->
         qp = iopt.QuadraticProgram(
             q=[1.0, 1.0], G=[[0.0, 0.0], [-1.0, 0.0]], h=[side, 1e16], lb=0.0
         )
-        assert (qp.compiled().near(np.ones(2)) is None) == (side < 0.0)
+        assert (qp.compiled().feasible.near(np.ones(2)) is None) == (side < 0.0)
 
 
 @pytest.mark.parametrize(("ratio", "end"), [(4, "lower"), (9, "lower"), (2, "upper"), (6, "upper")])
@@ -208,7 +209,7 @@ def test_rows_that_contradict_each_other_do_so_in_any_unit(unit: float, end: flo
         q=[-1.0, -1.0], G=np.vstack([row, -row]), h=[0.0, -1.0], lb=0.0, ub=upper
     )
     for y in (0.0, 0.5, 1.0):
-        assert qp.compiled().near(np.array([0.5, unit * y])) is None
+        assert qp.compiled().feasible.near(np.array([0.5, unit * y])) is None
     with pytest.raises(iopt.errors.InfeasibleProblem):
         iopt.solve(qp)
 
@@ -240,12 +241,12 @@ def test_repaired_points_satisfy_every_row(seed: int) -> None:
     body = iopt.QuadraticProgram(
         np.eye(n), np.zeros(n), G=G, h=G @ inside + 0.01, A=A, b=A @ inside, lb=-1.0, ub=1.0
     ).program()  # fmt: skip
-    x = body.project(inside + 3.0 * g.standard_normal(n))
+    x = body.feasible.project(inside + 3.0 * g.standard_normal(n))
     assert np.all((x >= -1.0) & (x <= 1.0))
     # Ten terms below 10 are rounded, or HiGHS's point is put onto the rows once more.
-    assert np.max(G @ x - body.h) <= 1e-13
-    assert np.max(np.abs(A @ x - body.b)) <= 1e-13
-    np.testing.assert_array_equal(body.project(x), x)
+    assert np.max(G @ x - body.feasible.h) <= 1e-13
+    assert np.max(np.abs(A @ x - body.feasible.b)) <= 1e-13
+    np.testing.assert_array_equal(body.feasible.project(x), x)
 
 
 @pytest.mark.parametrize("power", [0, 20])

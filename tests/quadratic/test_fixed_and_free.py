@@ -91,9 +91,11 @@ def test_only_exact_opposites_make_an_equation() -> None:
     sides = np.array([0.5, -1.5, 1.5, 2.75, -2.75 + 2.0**-51])
     qp = iopt.QuadraticProgram(EYE, G=rows, h=sides, lb=[0.5 - 2.0**-54, 0.0]).program()
     assert Fraction(0.1) * 3 != Fraction(0.1 * 3.0)
-    assert opposite_rows(qp).size == 0
+    assert opposite_rows(qp.feasible).size == 0
     rows[1], sides[1] = -2.0 * rows[0], -1.0
-    assert opposite_rows(iopt.QuadraticProgram(EYE, G=rows, h=sides).program()).tolist() == [0]
+    assert opposite_rows(
+        iopt.QuadraticProgram(EYE, G=rows, h=sides).program().feasible
+    ).tolist() == [0]
     wide = iopt.QuadraticProgram(-EYE, G=rows[3:], h=sides[3:], lb=-4.0, ub=4.0)
     assert not wide.program().is_convex
 

@@ -136,7 +136,7 @@ def test_verify_brackets_a_worse_local_optimum() -> None:
         proved = iopt.verify(problem, formulation, best, bound=True, atol=1e-9)
         assert proved.claim is iopt.Claim.GLOBAL
         assert iopt.verify(problem, formulation, best).gap_kind == "KKT residual"
-        outside = qp.values(points[at] + 2.0 * qp.upper)
+        outside = qp.values(points[at] + 2.0 * qp.feasible.upper)
         assert iopt.verify(problem, formulation, outside, bound=True).claim is iopt.Claim.NONE
     assert worse >= 2
 

@@ -156,7 +156,7 @@ def test_never_worse_than_one_descent_from_the_same_start(kernel: str, C: float,
     problem = indefinite(kernel, 50, seed)
     for title in (iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), "ConvexHullDual"):
         qp = program_of(problem, title)
-        for start in (None, qp.random_start(generator)):
+        for start in (None, qp.feasible.random_point(generator)):
             one = iopt.solve(problem, title, solver="smo", start=start)
             many = iopt.solve(problem, title, start=start)
             allowed = 1e-9 * max(1.0, abs(one.objective))
@@ -190,7 +190,7 @@ def test_a_start_far_outside_is_made_feasible(title: str, size: float) -> None:
     for solver in ("smo", "multistart"):
         result = iopt.solve(problem, title, solver=solver, start=size * np.arange(9.0))
         qp, x = program_of(problem, title), weights(result)
-        assert np.abs(qp.A @ x - qp.b).max() <= 1e-12 * x.sum()
+        assert np.abs(qp.feasible.A @ x - qp.feasible.b).max() <= 1e-12 * x.sum()
         assert result.certificate.claim is iopt.Claim.GLOBAL
 
 

@@ -29,13 +29,13 @@ def test_what_is_near_a_point_does_not_depend_on_other_points() -> None:
     """A point that violates two rows, the point that is found near it, and both in turn."""
     g = np.random.default_rng(1)
     x = g.uniform(-0.2, 0.2, 8)
-    first = convex().compiled().near(x)
+    first = convex().compiled().feasible.near(x)
     assert first is not None
-    alone = convex().compiled().near(first.x)
+    alone = convex().compiled().feasible.near(first.x)
     assert alone is not None
     asked = convex().compiled()
     for point in (x, first.x, x, np.zeros(8), first.x):
-        found = asked.near(point)
+        found = asked.feasible.near(point)
         if np.array_equal(point, first.x):
             assert found is not None
             np.testing.assert_array_equal(found.x, alone.x)
@@ -81,8 +81,8 @@ def test_a_point_is_near_whether_or_not_there_was_time_before(
     def row() -> Any:
         return iopt.QuadraticProgram(np.eye(2), A=[[1.0, -1.0]], b=[1e-3], lb=0.0, ub=1.0)
 
-    x, rows = np.array([0.5, 0.5]), row().compiled()
-    expected = row().compiled().near(x)
+    x, rows = np.array([0.5, 0.5]), row().compiled().feasible
+    expected = row().compiled().feasible.near(x)
     assert expected is not None
     with monkeypatch.context() as patch:
         patch.setattr(polyhedron, "nearest_point", late)
@@ -100,7 +100,7 @@ def test_passes_that_a_limit_has_ended_are_made_anew(monkeypatch: pytest.MonkeyP
     def chain() -> Any:
         return iopt.QuadraticProgram(np.eye(n), G=G, h=np.eye(n)[0], lb=0.0).compiled()
 
-    expected, rows = chain().intervals, chain()
+    expected, rows = chain().feasible.intervals, chain().feasible
     with monkeypatch.context() as patch:
         left = iter([1.0, 0.0])
         patch.setattr(ranges, "seconds_left", lambda: 0.0)

@@ -78,7 +78,7 @@ def test_rows_without_an_end_change_nothing(seed: int) -> None:
     )
     np.testing.assert_allclose(found, ends, rtol=1e-9, atol=1e-9)
     free = program(2, G=[[1, 1], [1, 0]], h=[np.inf, 0.5])
-    low, high = free.qp.ranges
+    low, high = free.qp.feasible.ranges
     assert (low.tolist(), high.tolist()) == ([-np.inf, -np.inf], [pytest.approx(0.5), np.inf])
 
 
@@ -98,7 +98,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
 def named(qp: Rows) -> tuple[set[str], float | None]:
     """What the message names, and by how much it must be relaxed."""
     with pytest.raises(InfeasibleProblem) as caught:
-        raise conflict(qp.qp, qp.units)
+        raise conflict(qp.feasible, qp.units)
     words = str(caught.value)
     amount = re.search(r"each of them by (\S+) makes", words)
     found = set(re.findall(r"row \d+ of [AG]|[lu]b\[\d+\]", words))

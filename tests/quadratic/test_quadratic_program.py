@@ -62,7 +62,7 @@ def test_no_multipliers_prove_more_than_the_optimal_value(kind: str) -> None:
     program = qp.program()
     best = iopt.solve(qp).objective
     for _ in range(20):
-        point = program.at(program.random_start(generator))
+        point = program.at(program.feasible.random_point(generator))
         multipliers = {
             name: generator.standard_normal(shape) * 10.0 ** generator.uniform(-8, 2)
             for name, shape in program.multiplier_shapes.items()
@@ -459,7 +459,9 @@ def test_ranges_from_equations_without_common_variables(seed: int) -> None:
     lower = np.where(generator.random(7) < 0.3, -np.inf, -generator.uniform(0.0, 2.0, 7))
     upper = np.where(generator.random(7) < 0.3, np.inf, generator.uniform(0.0, 2.0, 7))
     b = A @ generator.uniform(np.maximum(lower, -2.0), np.minimum(upper, 2.0))
-    ranges = iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).program().ranges
+    ranges = (
+        iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).program().feasible.ranges
+    )
     for end, given, side in zip(ranges, (lower, upper), (1.0, -1.0), strict=True):
         for i in range(7):
             answer = linprog(side * np.eye(7)[i], None, None, A, b, np.column_stack([lower, upper]))
@@ -559,7 +561,7 @@ def test_the_program_states_the_declared_program(kind: str) -> None:
         assert stated.compiled is program
         for scale in (0.1, 10.0):
             x = scale * generator.standard_normal(5)
-            feasible = program.project(x)
+            feasible = program.feasible.project(x)
             for point in (x, feasible):
                 objective, violation = stated.evaluate({"x": point})
                 declared = program.declared(program.value(point))
@@ -772,6 +774,6 @@ def test_a_point_is_moved_onto_the_rows_by_the_shortest_step(
     parts: dict[str, Any], x: list[float], nearest: list[float]
 ) -> None:
     """The foot of the perpendicular; a variable at its bound stays there if the others suffice."""
-    found = polyhedron(**parts).project(np.array(x))
+    found = polyhedron(**parts).feasible.project(np.array(x))
     # Least squares of two numbers below 10: 1e-14 with a factor of a hundred to spare.
     np.testing.assert_allclose(found, nearest, rtol=0.0, atol=1e-12)

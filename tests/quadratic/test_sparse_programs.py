@@ -250,9 +250,9 @@ def test_rows_of_large_programs_are_scaled_without_the_objective() -> None:
     n = 6000
     P, A = sparse.eye_array(n, format="csr"), sparse.csr_array(np.ones((1, n)))
     qp = iopt.QuadraticProgram(P, A=A, b=[1.0], lb=0.0).compiled()
-    scaled = qp.in_units(qp.row_units)
+    scaled = qp.feasible.in_units(qp.feasible.row_units)
     assert scaled.hessian is None
-    x = qp.row_units.read(LinearRows(scaled).vertex())
+    x = qp.feasible.row_units.read(LinearRows(scaled).vertex())
     assert x.sum() == pytest.approx(1.0, rel=1e-12)
     assert x.min() == 0.0
 

@@ -59,7 +59,7 @@ def rounding(dual: ProxyDual) -> float:
 
 def check_feasible(dual: ProxyDual, alpha: Array) -> None:
     assert alpha.min() >= 0.0
-    assert alpha.max() <= dual.upper
+    assert alpha.max() <= dual.feasible.upper
     assert abs(float(dual.problem.y @ alpha)) <= 1e-12 * max(float(alpha.sum()), 1e-300)
 
 
@@ -87,7 +87,7 @@ def centre_by_clarabel(
 ) -> tuple[Array, float]:
     """α and t at the centre of the set t ≥ offset + gradientᵀα."""
     alpha, t = cp.Variable(dual.n), cp.Variable()
-    barrier = cp.sum(cp.log(alpha)) + cp.sum(cp.log(dual.upper - alpha))
+    barrier = cp.sum(cp.log(alpha)) + cp.sum(cp.log(dual.feasible.upper - alpha))
     barrier += sum(cp.log(t - offset - gradient @ alpha) for offset, gradient in cuts)
     height = t + 0.5 * q * cp.sum_squares(alpha - around)
     constraints = [dual.problem.y @ alpha == 0]

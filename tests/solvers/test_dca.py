@@ -42,12 +42,14 @@ def test_an_iteration_minimises_the_majorant(title: str, part: str) -> None:
     eigenvalues, V = np.linalg.eigh(problem.K)
     kept = np.maximum(eigenvalues, 0) if part == "clip" else eigenvalues - eigenvalues.min()
     positive = qp.hessian * (V * kept) @ V.T * np.outer(problem.y, problem.y)
-    start = qp.random_start(np.random.default_rng(0))
+    start = qp.feasible.random_point(np.random.default_rng(0))
     tilt = qp.H() @ start + qp.linear - positive @ start
     x = cp.Variable(problem.n)
     root = np.sqrt(qp.hessian * kept)[:, None] * V.T * problem.y
     majorant = 0.5 * cp.sum_squares(root @ x) + tilt @ x
-    bounds = [x >= 0, x <= qp.upper] + ([qp.A @ x == qp.b] if qp.lines else [])
+    bounds = [x >= 0, x <= qp.feasible.upper] + (
+        [qp.feasible.A @ x == qp.feasible.b] if qp.feasible.lines else []
+    )
     least = cp.Problem(cp.Minimize(majorant), bounds).solve(solver="CLARABEL")
     result = iopt.solve(problem, title, solver=DCA(part), start=start, max_iter=1)
     z = weights(result)
@@ -81,9 +83,11 @@ def small(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
 def test_the_end_is_one_of_all_stationary_points(seed: int, part: str) -> None:
     problem, formulation = small(seed)
     qp = program_of(problem, formulation)
-    known = stationary_points(qp.H(), np.full(qp.n, qp.linear), qp.upper, qp.A, qp.b)
+    known = stationary_points(
+        qp.H(), np.full(qp.n, qp.linear), qp.feasible.upper, qp.feasible.A, qp.feasible.b
+    )
     generator = np.random.default_rng(seed)
-    for start in (None, qp.random_start(generator), qp.random_start(generator)):
+    for start in (None, qp.feasible.random_point(generator), qp.feasible.random_point(generator)):
         result = iopt.solve(problem, formulation, solver=DCA(part), start=start)
         assert result.status is iopt.Status.SOLVED
         distances = [np.abs(weights(result) - point).max() for point, _ in known]
@@ -106,7 +110,7 @@ def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, solver: Any) 
     assert not problem.is_conditionally_psd
     result = iopt.solve(problem, "SVMDual(C=inf)", solver=solver)
     qp = program_of(problem, "SVMDual(C=1000)")
-    known = stationary_points(qp.H(), np.full(6, -1.0), 1000.0, qp.A, qp.b)
+    known = stationary_points(qp.H(), np.full(6, -1.0), 1000.0, qp.feasible.A, qp.feasible.b)
     assert result.status is iopt.Status.SOLVED
     assert min(abs(result.objective + value) for _, value in known) <= 1e-5
 

@@ -126,7 +126,9 @@ def test_where_it_says_unique_enumeration_finds_one() -> None:
         problem = iopt.KernelProblem((X * [1.0, -1.0]) @ X.T, y)
         answer = haasdonk_lemma_5(problem, 1e3, trained(problem, 1e3))
         hulls = iopt.ConvexHullDual(mu=answer.mu).program(problem)
-        found = stationary_points(hulls.H(), np.zeros(6), answer.mu, hulls.A, hulls.b)
+        found = stationary_points(
+            hulls.H(), np.zeros(6), answer.mu, hulls.feasible.A, hulls.feasible.b
+        )
         pairs = {tuple(np.round([*((x * (y > 0)) @ X), *((x * (y < 0)) @ X)], 6)) for x, _ in found}
         unique.append(answer.unique)
         if answer.unique:

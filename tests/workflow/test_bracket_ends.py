@@ -115,7 +115,7 @@ def test_the_attained_value_is_one_of_a_feasible_point_nearby(exponent: int) -> 
         others = [iopt.SVMDual(C=2.0, bias=False), iopt.KSVM(C=2.0)]
         for formulation in formulations(problem, g) + others:
             program, qp = exact_program(problem, formulation), formulation.program(problem)
-            for x in (qp.random_start(g), qp.central_start()):
+            for x in (qp.feasible.random_point(g), qp.central_start()):
                 point, error = qp.attained(qp.at(x), 0.0)
                 attained = Fraction(point.value + error)
                 for z in beside(program, as_vector(x)):
@@ -148,8 +148,8 @@ def test_the_least_bound_that_rounding_leaves_too_small(count: int) -> None:
     y = np.where(np.arange(2 * count) < count, 1, -1)
     problem = iopt.KernelProblem(-np.eye(2 * count), y)
     qp = iopt.ConvexHullDual(mu=1.0 / count).program(problem)
-    assert Fraction(float(qp.widest)) * count >= 1
-    assert qp.widest <= np.nextafter(1.0 / count, 1.0)
+    assert Fraction(float(qp.feasible.widest)) * count >= 1
+    assert qp.feasible.widest <= np.nextafter(1.0 / count, 1.0)
     bracket = iopt.bound(problem, iopt.ConvexHullDual(mu=1.0 / count))
     # Every weight is 1/count: -αᵀQα = 2/count.
     assert bracket.lower <= 2.0 / count <= bracket.upper
@@ -196,7 +196,7 @@ def test_bounds_hold_where_products_underflow(scale: float) -> None:
             search.run()
             proved = [search.bracket.lower, form.linear_bound()]
             if qp.is_convex:
-                points = [qp.at(x) for x in (search.bracket.point, qp.random_start(g))]
+                points = [qp.at(x) for x in (search.bracket.point, qp.feasible.random_point(g))]
                 proved += [found.value for point in points for found in qp.bounds(point, None)]
             assert all(Fraction(bound) <= optimum for bound in proved if np.isfinite(bound))
             assert Fraction(search.bracket.value) >= optimum

@@ -102,7 +102,7 @@ def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> Non
     qp = program(K, lines=lines)
     kept = np.array([0, 2, 3, 5, 6])
     H = qp.H()[np.ix_(kept, kept)]
-    basis = np.linalg.svd(qp.A[:, kept])[2][lines:].T if lines else np.eye(5)
+    basis = np.linalg.svd(qp.feasible.A[:, kept])[2][lines:].T if lines else np.eye(5)
     expected = np.linalg.eigvalsh(basis.T @ H @ basis)[0]
     least, rounding = qp.least_curvature(kept)
     assert least == pytest.approx(expected, rel=1e-10, abs=1e-12)

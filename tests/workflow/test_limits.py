@@ -212,7 +212,7 @@ def test_the_linear_bound_is_below_an_optimum_that_it_attains(
     y = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
     problem = iopt.KernelProblem(-np.outer(y, y) * np.abs(A + A.T), y)
     qp = formulation.program(problem)
-    upper = Fraction(qp.upper)
+    upper = Fraction(qp.feasible.upper)
     curved = Fraction(qp.hessian) * upper * sum(map(Fraction, -np.abs(problem.K).ravel())) / 2
     optimum = upper * (curved + 8 * Fraction(qp.linear))
     bound = finite_form(qp).linear_bound()

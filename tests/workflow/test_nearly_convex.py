@@ -56,7 +56,7 @@ def test_a_kernel_in_single_precision_is_solved_with_a_proof(formulation: Any) -
     declared = BoxProgram(H, c, [], [], [], [])
     bound = program.sense * Fraction(certificate.bound)
     for seed in range(3):
-        x = program.random_start(np.random.default_rng(seed))
+        x = program.feasible.random_point(np.random.default_rng(seed))
         assert declared.value(as_vector(x)) > bound
     x = program.from_values(result.values)
     value = declared.value(as_vector(x))
@@ -105,10 +105,11 @@ def test_bounds_of_kernel_programs_in_boxes_of_any_width(
         assert not qp.is_convex
         exact = BoxProgram(
             as_matrix(qp.H()), as_vector(np.full(3, qp.linear)), [Fraction(0)] * 3,
-            [Fraction(width)] * 3, as_matrix(qp.A) if lines else [], as_vector(qp.b),
+            [Fraction(width)] * 3, as_matrix(qp.feasible.A) if lines else [],
+            as_vector(qp.feasible.b),
         )  # fmt: skip
         least, best = exact.minimum()
-        for x in (qp.start(), qp.project(np.full(3, 0.3 * width)), np.array(best, float)):
+        for x in (qp.start(), qp.feasible.project(np.full(3, 0.3 * width)), np.array(best, float)):
             bounds = [bound.value for bound in qp.charged_bounds(qp.at(x), {}, np.inf)]
             assert bounds
             assert all(Fraction(value) <= least for value in bounds)

@@ -85,7 +85,7 @@ def check_point(
     program = Program.of(problem.K, problem.y, result.formulation)
     assert x.min() >= 0.0
     assert np.all(x <= program.upper)
-    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * x.sum())
+    np.testing.assert_allclose(qp.feasible.A @ x, qp.feasible.b, rtol=0, atol=1e-12 * x.sum())
     sizes = 1e-14 * program.h * (np.abs(problem.K) @ x)  # rounding of the sums, if all cancels
     rounding = x @ sizes + 1e-14 * abs(program.c) * x.sum()
     value = program.value(x)

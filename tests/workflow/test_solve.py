@@ -200,7 +200,7 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, spread: float) 
         np.testing.assert_allclose(x, variable.value, atol=1e-6 * max(1.0, size))
         check_feasible(program.compiled, x)
     # A feasible point stays where it is.
-    np.testing.assert_allclose(program.compiled.project(x), x, atol=1e-12 * max(1.0, size))
+    np.testing.assert_allclose(program.compiled.feasible.project(x), x, atol=1e-12 * max(1.0, size))
 
 
 @pytest.mark.parametrize(

@@ -70,20 +70,20 @@ def test_ranges_are_those_within_the_time_and_the_others_later(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left, rows = Left(monkeypatch, count), cross_polytope().compiled()
-    low, high = rows.ranges
+    low, high = rows.feasible.ranges
     assert left.solved == count
-    assert not rows.knows_ranges
-    assert not rows.is_bounded
+    assert not rows.feasible.knows_ranges
+    assert not rows.feasible.is_bounded
     assert np.all(low <= -1.0)
     assert np.all(high >= 1.0)
     left.programs = np.inf
-    low, high = rows.ranges
+    low, high = rows.feasible.ranges
     assert left.solved == 6  # none is solved twice
-    assert rows.knows_ranges
+    assert rows.feasible.knows_ranges
     assert np.all(low <= -1.0)
     assert np.all(high >= 1.0)
     assert [*low, *-high] == pytest.approx([-1.0] * 6, abs=1e-9)
-    assert rows.ranges[0] is low
+    assert rows.feasible.ranges[0] is low
     assert left.solved == 6
 
 
@@ -97,14 +97,14 @@ def test_passes_over_rows_end_with_the_time_and_go_on_later(
     monkeypatch.setattr(ranges, "seconds_left", lambda: 0.0)
     left = iter([1.0, 0.0])
     monkeypatch.setattr(polyhedron, "seconds_left", lambda: next(left, 0.0))
-    assert np.isfinite(rows.intervals[1]).tolist() == [True] + [False] * (n - 1)
-    assert np.isinf(rows.ranges[1][-1])
-    assert not rows.knows_ranges
+    assert np.isfinite(rows.feasible.intervals[1]).tolist() == [True] + [False] * (n - 1)
+    assert np.isinf(rows.feasible.ranges[1][-1])
+    assert not rows.feasible.knows_ranges
     for module in (ranges, polyhedron):
         monkeypatch.setattr(module, "seconds_left", lambda: np.inf)
-    assert rows.intervals[1] == pytest.approx([1.0] * n, rel=1e-9)
-    assert np.all(rows.intervals[1] >= 1.0)
-    assert rows.is_bounded
+    assert rows.feasible.intervals[1] == pytest.approx([1.0] * n, rel=1e-9)
+    assert np.all(rows.feasible.intervals[1] >= 1.0)
+    assert rows.feasible.is_bounded
 
 
 def test_units_are_not_sought_for_rows_that_hold_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

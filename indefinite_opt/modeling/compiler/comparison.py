@@ -14,7 +14,7 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.programs.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CompiledProgram, PairedBox, PairedQP, PolyhedralQP
+from indefinite_opt.quadratic import CompiledProgram, PairedProgram, PairedQP, PolyhedralQP
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
@@ -58,9 +58,9 @@ def compare(form: Canonical, program: CompiledProgram[Any], problem: KernelProbl
             raise _wrong(name)
     if _same_objective(form, program, values):
         return
-    if isinstance(program, PairedQP) and program.lines and not program.is_split:
-        x = values[program.variable]
-        onto = np.linalg.lstsq(program.A, program.b - program.A @ x, rcond=None)[0]
+    if isinstance(program, PairedQP) and program.feasible.lines and not program.is_split:
+        x, box = values[program.variable], program.feasible
+        onto = np.linalg.lstsq(box.A, box.b - box.A @ x, rcond=None)[0]
         if _same_objective(form, program, {program.variable: x + onto}):
             return
     raise _wrong("the objective")
@@ -172,21 +172,22 @@ def _of_margins(program: MarginProgram, values: Values) -> dict[str, Array]:
 
 @_residuals.register(PolyhedralQP)
 def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:
+    body = qp.feasible
     x = qp.from_values(values)
     stacked = {
-        "inequalities": qp.G @ x - qp.h, "equalities": qp.A @ x - qp.b,
-        "lower": qp.lower - x, "upper": x - qp.upper,
+        "inequalities": body.G @ x - body.h, "equalities": body.A @ x - body.b,
+        "lower": body.lower - x, "upper": x - body.upper,
     }  # fmt: skip
     return {name: stacked[block.kind][block.part] for name, block in qp.named.items()}
 
 
-@_residuals.register(PairedBox)
-def _of_box(box: PairedBox, values: Values) -> dict[str, Array]:
-    x = values[box.variable]
+@_residuals.register(PairedProgram)
+def _of_box(program: PairedProgram, values: Values) -> dict[str, Array]:
+    box, x = program.feasible, values[program.variable]
     bounds = {"lower": box.lower - x}
     if not np.all(np.isinf(box.upper)):
         bounds["upper"] = x - box.upper
-    return _with_lines(box, x, bounds)
+    return _with_lines(program, x, bounds)
 
 
 @_residuals.register(PairedQP)
@@ -194,24 +195,26 @@ def _of_pairs(qp: PairedQP, values: Values) -> dict[str, Array]:
     if not qp.is_split:
         return _of_box(qp, values)
     beta = values[qp.variable]
-    end = np.broadcast_to(qp.upper, qp.n)[: beta.size]
+    end = np.broadcast_to(qp.feasible.upper, qp.n)[: beta.size]
     return _with_lines(qp, qp.least_parts(values), {"lower": -end - beta, "upper": beta - end})
 
 
-def _with_lines(box: PairedBox, x: Array, bounds: dict[str, Array]) -> dict[str, Array]:
+def _with_lines(program: PairedProgram, x: Array, bounds: dict[str, Array]) -> dict[str, Array]:
     """The residuals of bounds, in the units of variables, and those of lines, by declared names."""
-    lines = zip(box.lines_held, box.A @ x - box.b, strict=True)
-    found = {name: box.spelling(name).multiple * residual for name, residual in lines} | bounds
-    return {box.spelling(name).name: residual for name, residual in found.items()}
+    box, spelling = program.feasible, program.spelling
+    lines = zip(box.names, box.A @ x - box.b, strict=True)
+    found = {name: spelling(name).multiple * residual for name, residual in lines} | bounds
+    return {spelling(name).name: residual for name, residual in found.items()}
 
 
 def _shortfall(qp: PolyhedralQP, values: Values) -> Array:
     """By how much rows and bounds let each t be smaller or need it larger than its function."""
-    x, declared = qp.from_values(values), np.zeros(qp.h.size, dtype=bool)
+    body = qp.feasible
+    x, declared = qp.from_values(values), np.zeros(body.h.size, dtype=bool)
     for block in qp.named.values():
         if block.kind == "inequalities":
             declared[block.part] = True
-    rows = qp.G[~declared]
-    excess = rows @ x - qp.h[~declared]
+    rows = body.G[~declared]
+    excess = rows @ x - body.h[~declared]
     tops = [t for term in qp.epigraphs for t in range(term.place.start, term.place.stop)]
-    return np.array([max(qp.lower[t] - x[t], *excess[rows[:, t] == -1.0]) for t in tops])
+    return np.array([max(body.lower[t] - x[t], *excess[rows[:, t] == -1.0]) for t in tops])

@@ -99,10 +99,12 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
     ]
     variables = [one for name, shape in parts for one in entry_names(name, shape)]
     names = Names(tuple(variables), *map(tuple, called.values()))
+    blocks = tuple(part for part, _ in layout.values())
+    body = Polyhedron(G.whole, h.whole, A.whole, b.whole, lower, upper, names, blocks)
     return PolyhedralQP(
-        G.whole, h.whole, A.whole, b.whole, lower, upper, P=0.5 * (P + P.T), q=q, sense=form.sense,
-        constant=constant, layout=layout, named=named, epigraphs=tuple(epigraphs), names=names,
-        constants=constants, doubt=doubt, notes=(_OF_POINTS,) * any(c.of_points for c in constants),
+        body, 0.5 * (P + P.T), q, sense=form.sense, constant=constant, layout=layout, named=named,
+        epigraphs=tuple(epigraphs), constants=constants, doubt=doubt,
+        notes=(_OF_POINTS,) * any(c.of_points for c in constants),
     )  # fmt: skip
 
 

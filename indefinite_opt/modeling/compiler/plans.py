@@ -34,8 +34,12 @@ def keep_plan(formulation: type, record: Record, problem: KernelProblem, program
     said = _without(problem, record)
     if said is None or type(program) is not PairedQP or program.problem is not problem:
         return
-    names = ("hessian", "linear", "upper", "lines", "total", "sense", "variable")
-    numbers = {name: getattr(program, name) for name in names}
+    box = program.feasible
+    numbers = {
+        "hessian": program.hessian, "linear": program.linear, "upper": box.upper,
+        "lines": box.lines, "total": box.total, "sense": program.sense,
+        "variable": program.variable,
+    }  # fmt: skip
     if not any(map(np.ndim, numbers.values())):
         _LAST[formulation] = said, numbers, program.spelled
 

@@ -20,7 +20,15 @@ from indefinite_opt.core import rank_one
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import LowerBound, PairedBox, PairedQP, Point, Spectrum, svm_dual
+from indefinite_opt.quadratic import (
+    LowerBound,
+    PairedBox,
+    PairedProgram,
+    PairedQP,
+    Point,
+    Spectrum,
+    svm_dual,
+)
 
 MAX_PENALTY = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -241,7 +249,7 @@ class ProxyPoint(Point[Array]):
 
 
 @dataclass(frozen=True, eq=False)
-class ProxyDual(PairedBox):
+class ProxyDual(PairedProgram):
     """min F(α)  s.t.  0 ≤ α ≤ C, yᵀα = 0, with F convex for every kernel K₀ and labels y.
 
     At a penalty ρ of the distance, F(α) = c_ρ(y∘α) - eᵀα. In a ball ‖K - K₀‖² ≤ r it is
@@ -260,38 +268,40 @@ class ProxyDual(PairedBox):
     is_convex = True
     has_inner_problem = True
     usual_solver = "newton"
-    lower = 0.0
-    lines_held = ("balance",)
-    has_classes = False
     sense = -1
     variable = "alpha"
     problem: KernelProblem
     rho: float | None
     """ρ > 0, or None for a ball."""
-    upper: float
-    """C, finite."""
+    C: float
+    """The largest weight, finite."""
     slack: float = 0.0
     """r - ‖(K₀)₋‖² ≥ 0 of a ball; 0 at a penalty."""
 
     def __post_init__(self) -> None:
-        n = self.problem.n
-        self.__dict__.update(signs=self.problem.y, group=np.zeros(n, np.int64), totals=np.zeros(1))
         if self.rho is None:
             return
         # The largest eigenvalue of zzᵀ/(4ρ) is ‖z‖²/(4ρ).
-        least = 0.25 * self.n * self.upper * self.upper / checks.MAX_ENTRY
+        least = 0.25 * self.n * self.C * self.C / checks.MAX_ENTRY
         if self.rho < least:
             expected = f"at least {least:.3g} for this C, or objectives overflow"
             raise ParameterError("rho", expected, f"{self.rho:g}")
 
+    @cached_property
+    def feasible(self) -> PairedBox:  # type: ignore[override]
+        """0 ≤ α ≤ C with yᵀα = 0."""
+        n = self.problem.n
+        none = np.zeros(n, np.int64), np.zeros(1)
+        return PairedBox(self.problem.y, *none, 0.0, self.C, ("balance",))
+
     @classmethod
-    def in_ball(cls, problem: KernelProblem, radius: float | None, upper: float) -> ProxyDual:
+    def in_ball(cls, problem: KernelProblem, radius: float | None, C: float) -> ProxyDual:
         """The ball of squared radius r; by default ‖K₀‖²/100 more than the smallest one.
 
         `InfeasibleProblem` if no positive semidefinite kernel is in the ball.
         """
         if radius is None:
-            return cls(problem, None, upper, 0.01 * float(np.sum(problem.spectrum.values**2)))
+            return cls(problem, None, C, 0.01 * float(np.sum(problem.spectrum.values**2)))
         least = problem.spectrum.negative_square
         # An error e of each eigenvalue λ changes the sum of their squares by 2eΣ|λ|.
         rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))
@@ -300,7 +310,7 @@ class ProxyDual(PairedBox):
                 "radius", f"at least {least!r}, the squared negative eigenvalues of K₀ summed",
                 repr(radius), "No positive semidefinite kernel is in a smaller ball.",
             )  # fmt: skip
-        return cls(problem, None, upper, max(radius - least, 0.0))
+        return cls(problem, None, C, max(radius - least, 0.0))
 
     @property
     def solved_as(self) -> str:
@@ -323,7 +333,7 @@ class ProxyDual(PairedBox):
         return super().declared(value, away)
 
     def arrays(self) -> dict[str, Array]:
-        C = np.array(self.upper)
+        C = np.array(self.C)
         name, distance = ("radius", self.radius) if self.rho is None else ("rho", self.rho)
         return {"K0": self.problem.K, "y": self.problem.y, "C": C, name: np.array(distance)}
 
@@ -377,7 +387,7 @@ class ProxyDual(PairedBox):
         why : str
             Why K is positive semidefinite, as a clause of error messages.
         """
-        return svm_dual(self.problem._constructed(K, "quadratic model", why), self.upper)
+        return svm_dual(self.problem._constructed(K, "quadratic model", why), self.C)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size for judging a KKT residual: the margin 1, unless rounding is larger."""
@@ -400,7 +410,7 @@ class ProxyDual(PairedBox):
             start = point.kernel_value - float(point.gradient @ point.x)
             level += share * (start - self.allowance(point.x))
             slope += share * point.gradient
-        return level + self.linear_minimum(slope)
+        return level + self.feasible.linear_minimum(slope)
 
     @property
     def square_rounding(self) -> float:
@@ -419,7 +429,7 @@ class ProxyDual(PairedBox):
         than ½‖z‖²√slack, as no K* of the ball is farther from its projection K₀₊.
         """
         norm = float(np.linalg.norm(x))
-        farthest = self.upper * np.sqrt(2.0 * self.problem.smaller_class)
+        farthest = self.C * np.sqrt(2.0 * self.problem.smaller_class)
         rounding = self.problem.zero_tolerance * norm * (norm + farthest)
         if self.rho is not None:
             return rounding
@@ -434,7 +444,7 @@ class ProxyDual(PairedBox):
         """Zero, or in a ball a feasible point other than zero, where F has no second derivative."""
         if self.rho is not None:
             return super().start()
-        return self.project(np.full(self.n, min(self.upper, 1.0 / self.n)))
+        return self.feasible.project(np.full(self.n, min(self.C, 1.0 / self.n)))
 
     # ---------------------------------------------------------------- the penalty of a ball
 

@@ -235,7 +235,7 @@ class LiftedPrimal(SpacePrimal):
         """
         dual, y = self.dual, self.problem.y
         gradient = dual.gradient(alpha)
-        offset = float(dual.first_order(alpha, gradient, self.near_margin).lines[0])
+        offset = float(dual.feasible.first_order(alpha, gradient, self.near_margin).lines[0])
         w = self.normal(alpha)
         # K and the embedding give decision values that differ by a constant, as yᵀα = 0.
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
@@ -319,7 +319,7 @@ class LiftedHulls(SpacePrimal):
         """-½‖Σα_iy_iΦ(x_i)‖² if q = 0, after α is moved into the reduced hulls."""
         if not self.is_convex:
             return -np.inf
-        alpha = self.dual.project(np.clip(multipliers["margin"], 0.0, self.mu))
+        alpha = self.dual.feasible.project(np.clip(multipliers["margin"], 0.0, self.mu))
         terms = float(alpha @ np.linalg.norm(self.embedding.points, axis=1))
         # From the products in the normal, and from weights that sum to 1 up to rounding.
         rounding = (self.problem.n + 4.0) * EPS * terms

@@ -93,7 +93,7 @@ class SeparabilityProgram(MarginProgram):
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """A point and multipliers from weights of `dual`; b is the multiplier of yᵀλ = 0."""
         dual = self.dual
-        b = float(dual.first_order(alpha, dual.gradient(alpha)).lines[0])
+        b = float(dual.feasible.first_order(alpha, dual.gradient(alpha)).lines[0])
         return self.lift(alpha, b), self.split(alpha)
 
     def _Q_times(self, x: Array) -> Array:
@@ -158,7 +158,7 @@ class SeparabilityProgram(MarginProgram):
         problem, lam = self.problem, multipliers["margin"]
         if not np.all(np.isfinite(lam)):
             return 0.0
-        lam = svm_dual(problem, self.C).project(lam)
+        lam = svm_dual(problem, self.C).feasible.project(lam)
         length, size = float(np.linalg.norm(lam)), float(lam.sum())
         # From one product with K, and from yᵀλ = 0, which holds up to rounding only.
         rounding = 8.0 * problem.zero_tolerance * length

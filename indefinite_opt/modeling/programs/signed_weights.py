@@ -24,7 +24,8 @@ def signed_qp(
     linear = np.concatenate([epsilon + c, epsilon - c])
     lines, both = 2 if total else 1, np.tile(upper, 2) if np.ndim(upper) else upper
     made = kernel_qp(_doubled(base), h, linear, both, lines, total, sense, variable)
-    return replace(made, lines_held=("balance", "norm")[:lines], is_split=True)
+    box = replace(made.feasible, names=("balance", "norm")[:lines])
+    return replace(made, feasible=box, is_split=True)
 
 
 class _Doubled(KernelProblem):

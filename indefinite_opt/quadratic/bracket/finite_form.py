@@ -74,7 +74,9 @@ class FiniteForm:
     @property
     def n(self) -> int:
         """Number of variables of the finite form."""
-        return int(self.measured.n if self.ends is None else self.asked.n + self.asked.h.size)
+        return int(
+            self.measured.n if self.ends is None else self.asked.n + self.asked.feasible.h.size
+        )
 
     @cached_property
     def quadratic(self) -> BoxQuadratic:
@@ -98,7 +100,9 @@ class FiniteForm:
         """The point of the finite form for one of the program in which points are measured."""
         if self.ends is None:
             return x
-        return np.concatenate([x, np.maximum(self.asked.h - self.asked.G @ x, 0.0)])
+        return np.concatenate(
+            [x, np.maximum(self.asked.feasible.h - self.asked.feasible.G @ x, 0.0)]
+        )
 
     def lowered(self, z: Array) -> Array:
         """The point of the program in which points are measured for one of the finite form."""
@@ -112,7 +116,7 @@ class FiniteForm:
         """A feasible point of the finite form for a point of the program that was asked for."""
         if self.ray is not None:
             x = x / (float(x.sum()) or 1.0)
-        return self.lifted(self.measured.project(x))
+        return self.lifted(self.measured.feasible.project(x))
 
     def restored(self, z: Array, value: float) -> Array:
         """The point asked for that z stands for, whose value in the finite form is given."""
@@ -143,16 +147,16 @@ class FiniteForm:
         """The point and the value at which a descent from near z ends; `task` as before."""
         qp, x = self.measured, self.lowered(z)
         if self.ends is None:
-            run = Descent(task, qp.project(x))
+            run = Descent(task, qp.feasible.project(x))
             run.to_stationarity()
             return run.alpha, run.value
         if self._paired is None:
             x = refined(qp, x)
         else:
             pairs, sizes = self._paired
-            run = Descent(task.on(pairs, start=None), pairs.project(sizes * x))
+            run = Descent(task.on(pairs, start=None), pairs.feasible.project(sizes * x))
             run.to_stationarity()
-            x = qp.project(restored(pairs, sizes, qp.ranges, run.alpha))
+            x = qp.feasible.project(restored(pairs, sizes, qp.feasible.ranges, run.alpha))
         return self.lifted(x), qp.value(x)
 
     # ------------------------------------------------------------------------------- values
@@ -233,7 +237,7 @@ def _form_of_rows(qp: PolyhedralQP) -> FiniteForm | None:
 def _obstacle_of_rows(qp: PolyhedralQP) -> str | None:
     if qp.optimal_ranges is not None:
         return None
-    if not qp.knows_ranges:
+    if not qp.feasible.knows_ranges:
         raise TimeLimitReached(qp.endless)
     rows = LinearRows(qp.scaled, seconds_left)
     error = falling_ray(qp, rows, np.random.default_rng(0))
@@ -247,16 +251,17 @@ def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> BoxQuadratic:
 
     `low` and `high` are finite ends that every minimiser is between.
     """
-    n, m, k = qp.n, qp.h.size, qp.b.size
-    least = np.where(qp.G > 0.0, qp.G * low, 0.0) + np.where(qp.G < 0.0, qp.G * high, 0.0)
-    sizes = np.abs(least).sum(axis=1) + np.abs(qp.h)
-    most = qp.h - least.sum(axis=1) + (n + 4.0) * EPS * sizes
-    most[qp.held[qp.held < m]] = 0.0
-    rows = np.block([[qp.G, np.eye(m)], [qp.A, np.zeros((k, m))]])
+    body = qp.feasible
+    n, m, k = qp.n, body.h.size, body.b.size
+    least = np.where(body.G > 0.0, body.G * low, 0.0) + np.where(body.G < 0.0, body.G * high, 0.0)
+    sizes = np.abs(least).sum(axis=1) + np.abs(body.h)
+    most = body.h - least.sum(axis=1) + (n + 4.0) * EPS * sizes
+    most[body.held[body.held < m]] = 0.0
+    rows = np.block([[body.G, np.eye(m)], [body.A, np.zeros((k, m))]])
     P = np.zeros((n + m, n + m))
     P[:n, :n] = qp.P
     return BoxQuadratic(
-        P, np.concatenate([qp.q, np.zeros(m)]), rows, np.concatenate([qp.h, qp.b]),
+        P, np.concatenate([qp.q, np.zeros(m)]), rows, np.concatenate([body.h, body.b]),
         np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]), qp.doubt,
     )  # fmt: skip
 
@@ -264,10 +269,10 @@ def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> BoxQuadratic:
 @finite_form.register(PairedQP)
 def _form_of_pairs(qp: PairedQP) -> FiniteForm | None:
     plain, ray = qp.without_constant(), None
-    if not qp.is_bounded:
-        if qp.lines == 0 or np.ndim(qp.linear):
+    if not qp.feasible.is_bounded:
+        if qp.feasible.lines == 0 or np.ndim(qp.linear):
             return None
-        plain = kernel_qp(plain.problem, plain.hessian, 0.0, plain.upper, 2, 1.0)
+        plain = kernel_qp(plain.problem, plain.hessian, 0.0, plain.feasible.upper, 2, 1.0)
         ray = qp.linear_size
     return FiniteForm(qp, plain, ray=ray)
 
@@ -276,30 +281,34 @@ def _form_of_pairs(qp: PairedQP) -> FiniteForm | None:
 def _obstacle_of_pairs(qp: PairedQP) -> str | None:
     if not qp.problem.curvature_known:
         return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
-    if not qp.is_bounded and (qp.lines == 0 or np.ndim(qp.linear)):
+    if not qp.feasible.is_bounded and (qp.feasible.lines == 0 or np.ndim(qp.linear)):
         return "ranges are divided, and without a bias the weights need a finite upper bound"
     return None
 
 
 def box_quadratic(qp: PairedQP) -> BoxQuadratic:
     """The arrays of a kernel program; where classes have fixed weights, one row for each."""
-    rows, rhs = qp.A, qp.b
-    if qp.has_classes:
-        rows, rhs = np.array([qp.signs > 0, qp.signs < 0], float), np.abs(qp.totals)
+    box = qp.feasible
+    rows, rhs = box.A, box.b
+    if box.has_classes:
+        rows, rhs = (
+            np.array([box.signs > 0, box.signs < 0], float),
+            np.abs(box.totals),
+        )
     linear, upper = _costs_and_bounds(qp)
     return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper, qp.doubt(upper))
 
 
 def _costs_and_bounds(qp: PairedQP) -> tuple[Array, Array]:
     """c, and the largest value of each weight in the box and on the lines; two (n,) arrays."""
-    return np.full(qp.n, qp.linear, float), np.full(qp.n, qp.widest, float)
+    return np.full(qp.n, qp.linear, float), np.full(qp.n, qp.feasible.widest, float)
 
 
 def _linear_bound(qp: PairedQP) -> float:
     # H is not formed: memory that is used for the first time takes longer than these sums.
     push = np.empty(qp.n)
     linear, upper = _costs_and_bounds(qp)
-    K, y = qp.gram.matrix, qp.signs
+    K, y = qp.gram.matrix, qp.feasible.signs
     signed = y * upper
 
     for part in tiles(qp.n, TILE_ENTRIES // qp.n):
@@ -310,4 +319,4 @@ def _linear_bound(qp: PairedQP) -> float:
     # Each product may lose a smallest number, times the weight that it belongs to.
     underflow = LEAST * (qp.n + 8) * (qp.n + 8 + float(upper.sum())) if np.any(push) else 0.0
     rounding = 4.0 * (qp.n + 8) * EPS * size + underflow + qp.doubt(upper)
-    return qp.linear_minimum(linear + push) - rounding
+    return qp.feasible.linear_minimum(linear + push) - rounding

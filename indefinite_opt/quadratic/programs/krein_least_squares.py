@@ -48,7 +48,7 @@ class KreinLeastSquares(PairedQP):
 
     def without_constant(self) -> KreinLeastSquares:
         plain = self.source.without_constant()
-        return self if plain is self.source else self.of(plain, float(self.upper))
+        return self if plain is self.source else self.of(plain, float(self.feasible.upper))
 
     def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
         """A feasible point near one of that infeasibility, and by how much its F may be larger.
@@ -61,7 +61,11 @@ class KreinLeastSquares(PairedQP):
         x, gram = near.x, self.source.gram
         residuals = np.abs(self.problem.y * gram.times(self.problem.y * x) - 1.0)
         terms = gram.largest * float(np.abs(x).sum()) + 1.0
-        off = self.missed(x) * gram.largest + (self.n + 8.0) * EPS * terms + underflow(self, 0.0)
+        off = (
+            self.feasible.missed(x) * gram.largest
+            + (self.n + 8.0) * EPS * terms
+            + underflow(self, 0.0)
+        )
         total = float(np.square(residuals + off).sum())
         rounding = (self.n + 8.0) * EPS * (total + self.constant + abs(near.value))
         return near, max(total - self.constant - near.value, 0.0) + rounding
@@ -97,10 +101,12 @@ class KreinLeastSquares(PairedQP):
         F is a sum of squares and thus exactly convex.
         """
         curvature = float(x @ (gradient - self.linear))
-        least, length = self.linear_minimum(gradient), float(np.linalg.norm(x))
+        least, length = self.feasible.linear_minimum(gradient), float(np.linalg.norm(x))
         reach = length + float(np.sqrt(square_radius(self, x)))
         terms = float(np.abs(x) @ (np.abs(gradient) + np.abs(self.linear))) + abs(least)
-        rounding = EPS * ((self.n + 4.0) * terms + float((self.upper * np.abs(gradient)).sum()))
+        rounding = EPS * (
+            (self.n + 4.0) * terms + float((self.feasible.upper * np.abs(gradient)).sum())
+        )
         rounding += self.gradient_rounding(length) * reach + underflow(self, reach)
         return least - 0.5 * curvature - rounding
 
@@ -145,7 +151,7 @@ class KreinLeastSquares(PairedQP):
         y, gram = self.problem.y, self.source.gram
         image, sizes = 2.0 * y * gram.times(y * w), 2.0 * (np.abs(self.source.K) @ np.abs(w))
         costs = image - (self.n + 8.0) * (EPS * sizes + LEAST)
-        least = self.linear_minimum(costs)
+        least = self.feasible.linear_minimum(costs)
         shortfall = -0.5 * (float(costs[y > 0].min()) + float(costs[y < 0].min()))
         # Of each term one product is rounded, and the sum once; the minimum is a sum of n products.
         squares = np.square(w).tolist()

@@ -59,10 +59,10 @@ def attained(qp: Any, point: Point[Array], infeasibility: float) -> tuple[Point[
         return qp.at(near.x), error
     near = qp.feasible_near(point, infeasibility)
     problem, x, gradient = qp.problem, near.x, near.gradient
-    known = problem.known_convex(qp.lines)
+    known = problem.known_convex(qp.feasible.lines)
     if not (known or problem.curvature_known):
         return near, np.inf  # Nothing will be proved that it is compared with.
-    missed, length = qp.missed(x), frobenius_norm(x)
+    missed, length = qp.feasible.missed(x), frobenius_norm(x)
     if known or qp.n < LONG:
         norm, off = problem.gram.norm, qp.gradient_rounding(length)
     else:  # without a pass over a large matrix, which a certificate may not need
@@ -113,7 +113,7 @@ def bounds(qp: Any, point: Point[Array]) -> Iterator[LowerBound]:
     attained = surely(plain, point)
     if plain is not qp:
         yield LowerBound(plain.dual_bound(point.x, point.gradient), attained)
-    left = plain.first_order(point.x, point.gradient, FREE_TOL).residual
+    left = plain.feasible.first_order(point.x, point.gradient, FREE_TOL).residual
     if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
         return
     for _ in range(NEWTON_STEPS):
@@ -123,7 +123,7 @@ def bounds(qp: Any, point: Point[Array]) -> Iterator[LowerBound]:
         yield from explicit(x)
         point = plain.at(x)
         yield LowerBound(plain.dual_bound(x, point.gradient), attained)
-    lower, upper = plain.at_bounds(point.x, FREE_TOL)
+    lower, upper = plain.feasible.at_bounds(point.x, FREE_TOL)
     curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else qp.n)
     if curvature > 0.0:
         yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
@@ -134,12 +134,13 @@ def zero_is_optimal(qp: Any) -> bool:
 
     Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
     """
-    if qp.total or not np.isfinite(qp.upper).all():
+    box = qp.feasible
+    if box.total or not np.isfinite(box.upper).all():
         return False
-    curved = 0.5 * qp.hessian * qp.problem.convexity_allowance(qp.lines)
+    curved = 0.5 * qp.hessian * qp.problem.convexity_allowance(box.lines)
     slopes = np.full(qp.n, qp.linear) - qp.doubt_of_slopes()
-    costs = slopes - (1.0 + 8.0 * EPS) * (curved * qp.upper + EPS * np.abs(slopes))
-    return qp.linear_minimum(costs) >= 0.0
+    costs = slopes - (1.0 + 8.0 * EPS) * (curved * box.upper + EPS * np.abs(slopes))
+    return box.linear_minimum(costs) >= 0.0
 
 
 def by_points(qp: Any, point: Point[Array]) -> Explicit:
@@ -181,29 +182,30 @@ def linearised(qp: Any, x: Array, gradient: Array) -> float:
     shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
     F(z) thus gives a smaller R, which gives a better bound.
     """
+    box = qp.feasible
     problem = qp.problem
     curvature = float(x @ (gradient - qp.linear))
     square, length = square_radius(qp, x), float(np.linalg.norm(x))
     reach = float(np.sqrt(square)) + length
     lost = underflow(qp, reach) if problem.zero_tolerance else 0.0
-    missed = 0.0 if problem.known_convex(lines=0) else 2.0 * qp.missed(x)
+    missed = 0.0 if problem.known_convex(lines=0) else 2.0 * box.missed(x)
 
     def allowance(square: float) -> float:
-        curved = 0.5 * qp.hessian * problem.convexity_allowance(qp.lines)
+        curved = 0.5 * qp.hessian * problem.convexity_allowance(box.lines)
         reach = float(np.sqrt(square)) + length
         along = qp.gradient_rounding(length) + qp.hessian * problem.gram.norm * missed
         return curved * (square + length**2) + along * reach
 
-    if qp.is_bounded:
-        least = qp.linear_minimum(gradient)
+    if box.is_bounded:
+        least = box.linear_minimum(gradient)
         terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
         # In sums of two that are compared.
-        sizes = float((qp.widest * np.abs(gradient)).sum())
+        sizes = float((box.widest * np.abs(gradient)).sum())
         rounding = EPS * ((qp.n + 4.0) * terms + sizes) + rounding_of_classes(qp, gradient)
         least -= 0.5 * curvature + rounding + lost
         bound = least - allowance(square)
-        if not qp.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
-            largest = float(np.max(qp.upper))
+        if not box.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
+            largest = float(np.max(box.upper))
             for _ in range(2):  # further updates change little
                 square = min(square, 2.0 * largest * abs(bound) / qp.linear_size)
                 bound = least - allowance(square)
@@ -226,28 +228,30 @@ def linearised(qp: Any, x: Array, gradient: Array) -> float:
 
 def rounding_of_classes(qp: Any, costs: Array) -> float:
     """Rounding of `linear_minimum` where the sum is fixed, as its costs may cancel."""
-    return EPS * (qp.n + 4.0) * qp.total * float(np.abs(costs).max())
+    return EPS * (qp.n + 4.0) * qp.feasible.total * float(np.abs(costs).max())
 
 
 def shortfall(qp: Any, gradient: Array) -> float:
     """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
-    if qp.lines == 0:
+    box = qp.feasible
+    if box.lines == 0:
         return float(np.max(-gradient)) / qp.linear_size
-    y, signed = qp.signs, -qp.signs * gradient
+    y, signed = box.signs, -box.signs * gradient
     widest = float(signed[y > 0].max()) - float(signed[y < 0].min())
     return 0.5 * widest / qp.linear_size
 
 
 def square_radius(qp: Any, x: Array) -> float:
     """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
-    if qp.total:
-        return qp.total * float(qp.widest)
-    if np.ndim(qp.upper):
-        return float(np.sum(np.square(qp.upper)))
-    if np.isinf(qp.upper):
+    box = qp.feasible
+    if box.total:
+        return box.total * float(box.widest)
+    if np.ndim(box.upper):
+        return float(np.sum(np.square(box.upper)))
+    if np.isinf(box.upper):
         return 4.0 * float(x @ x)
-    count = qp.n if qp.lines == 0 else 2 * qp.problem.smaller_class
-    return count * float(qp.upper) * float(qp.upper)
+    count = qp.n if box.lines == 0 else 2 * qp.problem.smaller_class
+    return count * float(box.upper) * float(box.upper)
 
 
 def bound_by_features(qp: Any, features: Array, x: Array) -> float:
@@ -261,7 +265,8 @@ def bound_by_features(qp: Any, features: Array, x: Array) -> float:
     Where a multiple of w leaves no margin short, that is tried, too: its bound holds for any upper
     bounds of the weights, and without these it is the only one.
     """
-    y, d = qp.signs, features.shape[1]
+    box = qp.feasible
+    y, d = box.signs, features.shape[1]
     with one_thread():
         w = (y * x) @ features
         product, sizes = features @ w, np.abs(features) @ np.abs(w)
@@ -269,13 +274,13 @@ def bound_by_features(qp: Any, features: Array, x: Array) -> float:
     off = EPS * ((0.5 * d + 8.0) * qp.hessian * sizes + 8.0 * np.abs(qp.linear))
     off += LEAST * (d + 8.0) * (1.0 + qp.hessian)
     square, best = 0.5 * qp.hessian * float(w @ w), -np.inf
-    lengths = [1.0] if qp.is_bounded else []
-    if not qp.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
+    lengths = [1.0] if box.is_bounded else []
+    if not box.total and np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
         short = shortfall(qp, image + qp.linear - off) + 16.0 * EPS
         lengths += [1.0 / (1.0 - short)] if short < 0.5 else []
     for length in lengths:
         costs = length * image + qp.linear - (1.0 + 8.0 * EPS) * length * off
-        least, longer = qp.linear_minimum(costs), length**2 * square
+        least, longer = box.linear_minimum(costs), length**2 * square
         rounding = EPS * ((qp.n + 8.0) * abs(least) + (d + 8.0) * longer) + d * LEAST
         best = max(best, least - longer - rounding - rounding_of_classes(qp, costs))
     return best
@@ -288,9 +293,9 @@ def attained_by_features(qp: Any, features: Array, point: Point[Array]) -> float
     """
     x, h = np.abs(point.x), qp.hessian
     with one_thread():
-        w = frobenius_norm((qp.signs * point.x) @ features)
+        w = frobenius_norm((qp.feasible.signs * point.x) @ features)
         off = (qp.n + 8.0) * (EPS * (x @ np.abs(features)) + LEAST)
-    missed, longest = qp.missed(point.x), float(np.abs(features).sum(axis=1).max())
+    missed, longest = qp.feasible.missed(point.x), float(np.abs(features).sum(axis=1).max())
     reach = (w + frobenius_norm(off) + missed * longest) * (1.0 + (features.shape[1] + 8.0) * EPS)
     square, tilts = 0.5 * h * reach**2, np.abs(qp.linear)
     rounding = (qp.n + 8.0) * EPS * (square + float(np.sum(tilts * x)))
@@ -306,17 +311,18 @@ def newton_point(qp: Any, point: Point[Array]) -> Array | None:
     """
     from scipy.linalg import lapack
 
-    x, y = point.x, qp.signs
-    lower, upper = qp.at_bounds(x, FREE_TOL)
+    box = qp.feasible
+    x, y = point.x, box.signs
+    lower, upper = box.at_bounds(x, FREE_TOL)
     free = np.flatnonzero(~(lower | upper))
     if not free.size:
         return None
     # In terms of v = y∘d, where every line says that the sum over its group is zero.
     block = qp.gram.block(free, free)
     size = free.size * float(np.abs(block).max())
-    groups = qp.group[free] == np.arange(qp.totals.size)[:, None]
+    groups = box.group[free] == np.arange(box.totals.size)[:, None]
     normals = np.array([g / np.sqrt(np.count_nonzero(g)) for g in groups if g.any()]).T
-    residual = y[free] * qp.first_order(x, point.gradient, FREE_TOL).reduced[free] / qp.hessian
+    residual = y[free] * box.first_order(x, point.gradient, FREE_TOL).reduced[free] / qp.hessian
     if normals.size:
         without_directions(block.T, normals, size)
         residual -= normals @ (normals.T @ residual)
@@ -328,7 +334,7 @@ def newton_point(qp: Any, point: Point[Array]) -> Array | None:
         step = -lapack.dpotrs(factor, residual, lower=1)[0]
     moved = x.copy()
     moved[free] += y[free] * step
-    return qp.project(moved) if np.isfinite(moved).all() else None
+    return box.project(moved) if np.isfinite(moved).all() else None
 
 
 def bound_by_curvature(qp: Any, point: Point[Array], curvature: float) -> float:
@@ -341,13 +347,14 @@ def bound_by_curvature(qp: Any, point: Point[Array], curvature: float) -> float:
 
     where each minimum is over -x_i ≤ d_i ≤ u_i - x_i.
     """
+    box = qp.feasible
     x, gradient = point.x, point.gradient
-    reduced = qp.first_order(x, gradient, FREE_TOL).reduced
-    missed, length = qp.missed(x), frobenius_norm(x)
+    reduced = box.first_order(x, gradient, FREE_TOL).reduced
+    missed, length = box.missed(x), frobenius_norm(x)
     kernel = qp.gradient_rounding(length) + qp.hessian * qp.problem.gram.norm * missed
     off = kernel + 4.0 * EPS * frobenius_norm(np.abs(gradient) + np.abs(reduced))
     with np.errstate(over="ignore"):
-        d = np.clip(-2.0 * reduced / curvature, -x, qp.upper - x)
+        d = np.clip(-2.0 * reduced / curvature, -x, box.upper - x)
     if not np.isfinite(d).all():
         return -np.inf
     falls = np.abs(reduced * d), 0.25 * curvature * np.square(d)

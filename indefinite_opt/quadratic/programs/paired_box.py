@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.quadratic.programs.program import Optimality, Point, VectorProgram
+from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +35,13 @@ class FirstOrder:
         return np.maximum(-self.reduced, 0.0)
 
 
-class PairedBox(VectorProgram):
+@dataclass(frozen=True, eq=False)
+class PairedBox(FeasibleSet):
     """lower ≤ x ≤ upper and equality constraints, with every variable in at most one of them.
 
     The constraints are Σ s_i x_i = b_g over the variables i of group g, with signs s_i = ±1: two
     variables of a group can move against each other, and a variable of no group alone, while
-    nothing else changes. The objective may be any.
+    nothing else changes.
 
     The feasible sets of kernel programs are 0 ≤ x ≤ u with labels y as signs: no constraint;
     yᵀx = 0; eᵀx = t where all signs are 1; or both, which fix the weight of each class to t/2. The
@@ -57,9 +58,9 @@ class PairedBox(VectorProgram):
     lower: float | Array
     upper: float | Array
     """Both bounds may be infinite."""
-    lines_held: tuple[str, ...]
-    """Names of the equality constraints in this program, (k,)."""
-    has_classes: bool
+    names: tuple[str, ...] = ()
+    """Names of the equality constraints, (k,)."""
+    has_classes: bool = False
     """Whether there are two groups, of opposite signs, and the constraints are those of all
     variables with the signs s and without, which are Σs_ix_i = b_0 + b_1 and Σx_i = b_0 - b_1."""
 
@@ -73,6 +74,10 @@ class PairedBox(VectorProgram):
         return self.totals.size
 
     @property
+    def is_bounded(self) -> bool:
+        return bool(np.all(np.isfinite(self.upper))) or self.total > 0.0
+
+    @property
     def total(self) -> float:
         """Σx_i where a constraint of a kernel program fixes it, else 0."""
         if not self.totals.size:
@@ -80,18 +85,9 @@ class PairedBox(VectorProgram):
         return float(self.totals[0] - self.totals[1] if self.has_classes else self.totals[0])
 
     @property
-    def fixed_sum(self) -> float | None:
-        return self.total or None
-
-    @property
     def singles(self) -> bool:
         """Whether a variable is in no equality constraint."""
         return self.totals.size == 0 or int(self.group.max()) == self.totals.size
-
-    @property
-    def line_names(self) -> tuple[str, ...]:
-        """Names of the equality constraints in the declared program."""
-        return tuple(self.spelling(name).name for name in self.lines_held)
 
     @property
     def A(self) -> Array:
@@ -111,12 +107,6 @@ class PairedBox(VectorProgram):
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
         lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
         return lower, upper, self.b, self.b, self.A
-
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        bounds = ("lower", "upper") if np.any(np.isfinite(self.upper)) else ("lower",)
-        shapes = dict.fromkeys(self.lines_held, ()) | dict.fromkeys(bounds, (self.n,))
-        return {self.spelling(name).name: shape for name, shape in shapes.items()}
 
     # ---------------------------------------------------------------------- feasible points
 
@@ -212,7 +202,7 @@ class PairedBox(VectorProgram):
             x[members] = filled(x[members].size, abs(total), float(self.upper))
         return x
 
-    def random_start(self, generator: np.random.Generator) -> Array:
+    def random_point(self, generator: np.random.Generator) -> Array:
         lower, upper = self.extent(1.0)
         return self.project(generator.uniform(lower, upper, self.n))
 
@@ -304,14 +294,6 @@ class PairedBox(VectorProgram):
             lines = 0.5 * np.array([lines[0] + lines[1], lines[0] - lines[1]])
         return FirstOrder(residual, lines, reduced)
 
-    def multipliers(self, first_order: FirstOrder) -> Values:
-        """Multipliers by the names of the declared constraints; none of infinite upper bounds."""
-        lines = zip(self.lines_held, map(np.array, first_order.lines), strict=True)
-        bounds = {"lower": first_order.lower}
-        if np.any(np.isfinite(self.upper)):
-            bounds["upper"] = first_order.upper
-        return self.as_declared(dict(lines) | bounds)
-
     def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
         """Σ |multiplier| · |slack| over all finite bounds, in units of the objective."""
         total = 0.0
@@ -322,34 +304,6 @@ class PairedBox(VectorProgram):
             if not np.all(finite):
                 slack = np.where(finite, slack, 0.0)
             total += float(np.abs(multipliers) @ slack)
-        return total
-
-    def optimality(
-        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
-    ) -> Optimality:
-        x, gradient, unit = point.x, point.gradient, self.gradient_unit(point.gradient)
-        if multipliers is None:
-            found = self.first_order(x, gradient, tol)
-            paid = self.complementarity(x, found.lower, found.upper)
-            declared, reduced = self.multipliers(found), found.reduced
-            return Optimality(declared, found.residual / unit, paid, unit, reduced)
-        held = self.as_held(multipliers)
-        reduced = gradient + self.A.T @ np.array([held[name] for name in self.lines_held])
-        upper = held.get("upper", np.zeros(self.n))
-        # Those of a bound that no declared constraint states are the ones that fit best.
-        lower = held.get("lower", np.maximum(reduced + upper, 0.0))
-        residual = float(np.max(np.abs(reduced - lower + upper)))
-        paid = self.complementarity(x, lower, held.get("upper"))
-        return Optimality(multipliers, residual / unit, paid, unit, reduced)
-
-    def row_terms(self, x: Array, multipliers: Values) -> float:
-        size, total, held = np.abs(x), 0.0, self.as_held(multipliers)
-        if self.lines_held:
-            lines = np.abs([held[name] for name in self.lines_held])
-            total += float(lines @ (np.abs(self.A) @ size + np.abs(self.b)))
-        for name, ends in (("lower", self.lower), ("upper", self.upper)):
-            finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
-            total += float(np.abs(held.get(name, np.zeros(self.n))) @ finite)
         return total
 
 

@@ -20,6 +20,7 @@ from indefinite_opt.quadratic.programs import paired_bounds
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.gaps import CANCELLED
 from indefinite_opt.quadratic.programs.paired_box import PairedBox
+from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.program import (
     Curvature,
     LowerBound,
@@ -34,7 +35,7 @@ _FAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class PairedQP(PairedBox, QP):
+class PairedQP(PairedProgram, QP):
     """min F(x) = ½ xᵀHx + cᵀx on a `PairedBox`: what compiled pair steps can solve.
 
     H = h·ssᵀ∘K with h > 0, a symmetric matrix K of any inertia, which is stored as a whole or
@@ -60,11 +61,7 @@ class PairedQP(PairedBox, QP):
     """K."""
     linear: float | Array
     """c, a number for all variables or one per variable."""
-    signs: Array
-    group: NDArray[np.int64]
-    totals: Array
-    lower: float | Array
-    upper: float | Array
+    feasible: PairedBox
     hessian: float = 1.0
     """h."""
     problem: Any = field(default=None, repr=False)
@@ -72,8 +69,6 @@ class PairedQP(PairedBox, QP):
     sense: int = 1
     constant: float = 0.0
     variable: str = "z"
-    lines_held: tuple[str, ...] = ()
-    has_classes: bool = False
     is_split: bool = False
     spelled: Mapping[str, Spelling] = field(default_factory=dict)
 
@@ -85,11 +80,11 @@ class PairedQP(PairedBox, QP):
 
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
-        return self.hessian * self.signs * self.gram.times(self.signs * x)
+        return self.hessian * self.feasible.signs * self.gram.times(self.feasible.signs * x)
 
     def H(self) -> Array:
-        dense: Array = self.gram.matrix * (self.hessian * self.signs)[:, None]
-        dense *= self.signs
+        dense: Array = self.gram.matrix * (self.hessian * self.feasible.signs)[:, None]
+        dense *= self.feasible.signs
         return dense
 
     def value(self, x: Array, gradient: Array | None = None) -> float:
@@ -114,7 +109,7 @@ class PairedQP(PairedBox, QP):
         points = plain.problem.features
         if points is not None:
             with one_thread():
-                w = (plain.signs * x) @ points
+                w = (plain.feasible.signs * x) @ points
             value = 0.5 * self.hessian * float(w @ w) + plain.linear_value(x)
         elif plain is not self:
             value = plain.value(x)
@@ -125,13 +120,13 @@ class PairedQP(PairedBox, QP):
     @cached_property
     def pairs(self) -> loops.PairProgram:
         """The program as pair steps take it; without rows of K where they are computed."""
-        gram, n = self.gram, self.n
+        gram, box, n = self.gram, self.feasible, self.n
         rows = np.empty((0, n)) if gram.on_demand else gram.matrix
         signs, lower, upper = (
-            np.full(n, each, np.float64) for each in (self.signs, self.lower, self.upper)
+            np.full(n, each, np.float64) for each in (box.signs, box.lower, box.upper)
         )
         return loops.PairProgram(
-            rows, gram.diagonal, self.hessian, signs, self.group, self.totals.size, lower, upper
+            rows, gram.diagonal, self.hessian, signs, box.group, box.totals.size, lower, upper
         )
 
     def arrays(self) -> Values:
@@ -139,7 +134,7 @@ class PairedQP(PairedBox, QP):
 
         With the constant, if there is one.
         """
-        lower, upper, b, _, A = self.constraints
+        lower, upper, b, _, A = self.feasible.constraints
         q, sense = np.full(self.n, self.linear), np.array(float(self.sense))
         constant = {"constant": np.array(self.constant)} if self.constant else {}
         return constant | {
@@ -166,10 +161,10 @@ class PairedQP(PairedBox, QP):
         if not self.is_split:
             return values[self.variable]
         sizes = np.abs(values[self.variable])
-        missing = self.total - float(sizes.sum())
+        missing = self.feasible.total - float(sizes.sum())
         if missing <= 0.0:
             return self.least_parts(values)
-        room = np.maximum(float(self.upper) - sizes, 0.0)
+        room = np.maximum(float(self.feasible.upper) - sizes, 0.0)
         both = np.minimum(room * (0.5 * missing / (float(room.sum()) or 1.0)), room)
         return self.least_parts(values) + np.tile(both, 2)
 
@@ -185,14 +180,10 @@ class PairedQP(PairedBox, QP):
 
         It counts by its rounding only, as ε = 0.
         """
-        if not (self.is_split and self.total):
+        if not (self.is_split and self.feasible.total):
             return x
         common = np.minimum(x[: self._half], x[self._half :])
         return x - np.tile(common, 2)
-
-    @property
-    def fixed_sum(self) -> float | None:
-        return None if self.is_split else super().fixed_sum
 
     @property
     def line_names(self) -> tuple[str, ...]:
@@ -204,7 +195,7 @@ class PairedQP(PairedBox, QP):
         if not self.is_split:
             return super().multiplier_shapes
         sides = dict.fromkeys(("lower", "upper"), (self._half,))
-        shapes = dict.fromkeys(self.lines_held, ()) | sides
+        shapes = dict.fromkeys(self.feasible.names, ()) | sides
         return {self.spelling(name).name: shape for name, shape in shapes.items()}
 
     def as_declared(self, multipliers: Values) -> Values:
@@ -228,7 +219,8 @@ class PairedQP(PairedBox, QP):
     @property
     def is_balanced(self) -> bool:
         """Whether sᵀx = 0, so that a constant in K has no effect."""
-        return self.has_classes or (self.lines == 1 and not self.total)
+        box = self.feasible
+        return box.has_classes or (box.lines == 1 and not box.total)
 
     def without_constant(self) -> PairedQP:
         """The same F on the lines, where K has no large constant; see `KernelProblem`."""
@@ -244,9 +236,9 @@ class PairedQP(PairedBox, QP):
         effect, either. Points are centred, as K has already lost digits of their products.
         """
         constant = 0.0 if self.problem is None else self.problem.constant
-        if not constant or not (self.is_balanced or self.lines == 1):
+        if not constant or not (self.is_balanced or self.feasible.lines == 1):
             return self
-        centred, half = self.problem.centred_points(), 0.5 * self.hessian * self.total
+        centred, half = self.problem.centred_points(), 0.5 * self.hessian * self.feasible.total
         if self.is_balanced:
             return self.on(centred or self.problem.without_constant())
         if centred is not None:
@@ -264,14 +256,17 @@ class PairedQP(PairedBox, QP):
         if self.problem is None:
             return self._is_convex_alone
         # Beside a large constant, curvature of any size would pass for rounding.
-        return self.known_convex or self.plain.without_constant().problem.is_convex(self.lines)
+        return self.known_convex or self.plain.without_constant().problem.is_convex(
+            self.feasible.lines
+        )
 
     @cached_property
     def _is_convex_alone(self) -> bool:
         """The same without a kernel problem: enough to end a search."""
-        k, held = self.totals.size, self.group < self.totals.size
+        box = self.feasible
+        k, held = box.totals.size, box.group < box.totals.size
         normals = np.zeros((self.n, k))
-        normals[np.flatnonzero(held), self.group[held]] = 1.0
+        normals[np.flatnonzero(held), box.group[held]] = 1.0
         matrix = self.gram.block(np.arange(self.n), np.arange(self.n))
         matrix, rows = in_own_units(matrix, normals.T)
         normals = rows.T / np.linalg.norm(rows, axis=1)
@@ -281,7 +276,7 @@ class PairedQP(PairedBox, QP):
     def known_convex(self) -> bool:
         if self.problem is None:
             return bool(self.__dict__.get("_is_convex_alone", False))
-        return bool(self.problem.known_convex(self.lines))
+        return bool(self.problem.known_convex(self.feasible.lines))
 
     @property
     def is_convex_everywhere(self) -> bool:
@@ -289,16 +284,16 @@ class PairedQP(PairedBox, QP):
 
     @property
     def why_convex(self) -> str:
-        return f"Convex {self.problem.why_convex(self.lines)}"
+        return f"Convex {self.problem.why_convex(self.feasible.lines)}"
 
     def why_not_convex(self) -> str:
         problem = self.problem
         if not problem.curvature_known:
             return "was not examined: its kernel matrix is never formed"
-        direction = problem.negative_direction(self.lines)
+        direction = problem.negative_direction(self.feasible.lines)
         if direction is None:
             return "is not: its kernel has a negative eigenvalue"
-        signed = self.signs * direction
+        signed = self.feasible.signs * direction
         curvature = self.hessian * float(signed @ problem.gram.times(signed))
         return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
 
@@ -320,10 +315,6 @@ class PairedQP(PairedBox, QP):
 
     # ------------------------------------------------------------------------------ existence
 
-    @property
-    def is_bounded(self) -> bool:
-        return bool(np.all(np.isfinite(self.upper))) or self.total > 0.0
-
     def refuse_without_optimum(self) -> None:
         """Raise `UnboundedProblem` if a weight, or a pair of them, proves it, without upper bounds.
 
@@ -331,31 +322,34 @@ class PairedQP(PairedBox, QP):
         curvature c and the slope a; it falls without end for c < 0, and for c = 0 and a < 0.
         `InfeasibleProblem` if an upper bound is negative, or a class cannot sum to t/2.
         """
-        least = float(np.min(self.upper))
+        box = self.feasible
+        least = float(np.min(box.upper))
         if least < 0.0:
             raise InfeasibleProblem("upper", "at least 0, the lower bound", repr(least))
-        if self.total:
-            weight, members = self.least_filled
-            if weight > members * float(self.upper) * (1.0 + 1e-12):
-                among = "the smaller class, of size" if self.lines == 2 else "all points,"
+        if box.total:
+            weight, members = box.least_filled
+            if weight > members * float(box.upper) * (1.0 + 1e-12):
+                among = "the smaller class, of size" if box.lines == 2 else "all points,"
                 raise InfeasibleProblem(
                     "upper", f"at least {weight / members!r} = {weight:g}/{members}",
-                    repr(float(self.upper)),
+                    repr(float(box.upper)),
                     f"Otherwise the weights of {among} {members}, cannot sum to {weight:g}.",
                 )  # fmt: skip
-        elif np.any(np.isinf(self.upper)):
-            (_refuse_weight if self.lines == 0 else _refuse_pair)(self)
+        elif np.any(np.isinf(box.upper)):
+            (_refuse_weight if box.lines == 0 else _refuse_pair)(self)
 
     @property
     def solved_as(self) -> str:
-        lines = ("", " with one equation", " with two equations")[self.lines]
+        lines = ("", " with one equation", " with two equations")[self.feasible.lines]
         return f"a quadratic program on a box{lines}, by {self.usual_solver}"
 
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
-        names = ("problem", "hessian", "lines", "total")
         return (
-            other is not None
-            and all(getattr(other, name, None) == getattr(self, name) for name in names)
+            isinstance(other, PairedQP)
+            and other.problem is self.problem
+            and other.hessian == self.hessian
+            and np.array_equal(other.feasible.totals, self.feasible.totals)
+            and other.feasible.has_classes == self.feasible.has_classes
             and np.array_equal(other.linear, self.linear)
         )
 
@@ -388,7 +382,7 @@ class PairedQP(PairedBox, QP):
             return max(self.linear_size, 1e-6 * largest)
         # |(Hx)_i| at most, up to the multipliers of the lines; as sᵀx = 0 with two lines, a
         # constant in K has no effect.
-        steepest = self.hessian * self.problem.spread * self.total
+        steepest = self.hessian * self.problem.spread * self.feasible.total
         return max(largest, CANCELLED * steepest) or 1.0
 
     def terms(self, point: Point[Array]) -> float:
@@ -433,7 +427,7 @@ class PairedQP(PairedBox, QP):
 
     def proved_curvature(self, most: int) -> float:
         """σ ≥ 0 with dᵀHd ≥ σ‖d‖² along the lines; see `LabelledKernel.proved_curvature`."""
-        return self.hessian * float(self.problem.proved_curvature(self.lines, most))
+        return self.hessian * float(self.problem.proved_curvature(self.feasible.lines, most))
 
     def charged_bounds(
         self, point: Point[Array], multipliers: Values | None, most: float
@@ -443,20 +437,21 @@ class PairedQP(PairedBox, QP):
         With 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also those that are differences of two x.
         So F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
         """
+        box = self.feasible
         plain, problem = self.plain, self.problem
         if plain is not self:
             yield from plain.charged_bounds(plain.at(point.x), multipliers, most)
             return
-        if not self.is_bounded or not problem.curvature_known or problem.features is not None:
+        if not box.is_bounded or not problem.curvature_known or problem.features is not None:
             return
-        h, widest, x = self.hessian, self.widest, point.x
-        v = self.values(x)[self.variable] if self.is_split else self.signs * x
+        h, widest, x = self.hessian, box.widest, point.x
+        v = self.values(x)[self.variable] if self.is_split else box.signs * x
         here = max(0.5 * h * float((widest * x).sum() - v @ v), 0.0)
         squares = np.square(widest).sum() * (1 if np.ndim(widest) else self.n)
         per_curvature = max(here, 0.125 * h * float(squares) / MAX_CHARGE)
-        if any(-met * per_curvature > most for met in problem.curvatures_met(self.lines)):
+        if any(-met * per_curvature > most for met in problem.curvatures_met(box.lines)):
             return
-        delta = problem.zero_tolerance - problem.least_curvature(self.lines)
+        delta = problem.zero_tolerance - problem.least_curvature(box.lines)
         if delta * per_curvature > most:
             return
         convex = self.on(problem.raised(delta))
@@ -465,8 +460,8 @@ class PairedQP(PairedBox, QP):
         # What is added to the diagonal may be larger by its rounding.
         added = (1.0 + 8.0 * EPS) * (delta + EPS * (convex.gram.largest + delta))
         price, always = 0.5 * h * added * widest, 0.0
-        if self.total:
-            always = (1.0 + 8.0 * EPS) * float(price) * self.total
+        if box.total:
+            always = (1.0 + 8.0 * EPS) * float(price) * box.total
         else:
             price = price + 4.0 * EPS * (np.abs(self.linear) + price)
             convex = replace(convex, linear=self.linear - price)
@@ -485,7 +480,7 @@ class PairedQP(PairedBox, QP):
 
         Reduced gradients up to tol times their unit count as zero.
         """
-        lower, upper = self.at_bounds(point.x, tol)
+        lower, upper = self.feasible.at_bounds(point.x, tol)
         free = ~(lower | upper)
         weak = ~free & (np.abs(optimality.reduced) <= tol * optimality.unit)
         movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)
@@ -497,7 +492,7 @@ class PairedQP(PairedBox, QP):
 
         That of hK on {v = s∘d}, where every line says that the sum of v over its group is zero.
         """
-        members = self.group[kept] == np.arange(self.totals.size)[:, None]
+        members = self.feasible.group[kept] == np.arange(self.feasible.totals.size)[:, None]
         counts = np.count_nonzero(members, axis=1)
         normals = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0].T
         if kept.size <= normals.shape[1]:
@@ -516,9 +511,11 @@ class PairedQP(PairedBox, QP):
         if claim < Claim.STATIONARY:
             return []
         words = []
-        if claim < Claim.GLOBAL and (curved := self.problem.curved_by_rounding(self.lines)):
+        if claim < Claim.GLOBAL and (
+            curved := self.problem.curved_by_rounding(self.feasible.lines)
+        ):
             words = [curved]
-        if claim is Claim.GLOBAL and self.known_convex and not self.is_bounded:
+        if claim is Claim.GLOBAL and self.known_convex and not self.feasible.is_bounded:
             words = ["Without upper bounds, eigenvalues within rounding of zero count as zero."]
         return words + self._about_margin(point)
 
@@ -536,7 +533,11 @@ class PairedQP(PairedBox, QP):
             return []
         words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
         # Computing all of K once more may take longer than the solve.
-        if self.lines > 0 and problem.curvature_known and problem.class_mean_distance < 0.0:
+        if (
+            self.feasible.lines > 0
+            and problem.curvature_known
+            and problem.class_mean_distance < 0.0
+        ):
             words += (
                 "; no separation with positive norm exists, as the class means have squared "
                 f"distance {problem.class_mean_distance:.3g}"
@@ -548,15 +549,16 @@ class PairedQP(PairedBox, QP):
 
         For a kernel problem it has equal weights in each class (Haasdonk 2005, section 7.3).
         """
-        lower, upper = self.extent(self.typical_width)
+        box = self.feasible
+        lower, upper = box.extent(self.typical_width)
         if self.problem is None:
-            return self.project(np.full(self.n, 0.5 * (lower + upper)))
-        positive = int(np.count_nonzero(self.signs > 0.0))
+            return box.project(np.full(self.n, 0.5 * (lower + upper)))
+        positive = int(np.count_nonzero(box.signs > 0.0))
         negative = self.n - positive
         if not negative:
-            return self.project(np.full(self.n, self.total / self.n))
+            return box.project(np.full(self.n, box.total / self.n))
         largest = upper * min(positive, negative)
-        return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
+        return box.project(np.where(box.signs > 0, largest / positive, largest / negative))
 
 
 def kernel_qp(
@@ -581,11 +583,10 @@ def kernel_qp(
     """
     y, half = problem.y, 0.5 * total
     names = ("total",) if lines == 1 and total else ("balance", "total")[:lines]
-    return PairedQP(
-        problem.gram, linear, y, (y < 0).astype(np.int64) * (lines == 2),
-        np.array([half, -half] if lines == 2 else [total][:lines]), 0.0, upper, hessian, problem,
-        sense, variable=variable, lines_held=names, has_classes=lines == 2,
-    )  # fmt: skip
+    group = (y < 0).astype(np.int64) * (lines == 2)
+    totals = np.array([half, -half] if lines == 2 else [total][:lines])
+    box = PairedBox(y, group, totals, 0.0, upper, names, has_classes=lines == 2)
+    return PairedQP(problem.gram, linear, box, hessian, problem, sense, variable=variable)
 
 
 def svm_dual(
@@ -606,7 +607,7 @@ def hull_dual(problem: Any, mu: float) -> PairedQP:
 def _refuse_weight(qp: PairedQP) -> None:
     """Raise `UnboundedProblem` if F falls without end along a single weight."""
     diagonal, slope = qp.gram.diagonal, np.full(qp.n, qp.linear)
-    endless = np.isinf(np.full(qp.n, qp.upper))
+    endless = np.isinf(np.full(qp.n, qp.feasible.upper))
     endless &= (diagonal < 0.0) | ((diagonal == 0.0) & (slope < 0.0))
     if not endless.any():
         return
@@ -621,8 +622,8 @@ def _refuse_weight(qp: PairedQP) -> None:
 
 def _refuse_pair(qp: PairedQP) -> None:
     """Raise `UnboundedProblem` if F falls without end along two weights of opposite classes."""
-    diagonal, slope, y = qp.gram.diagonal, np.full(qp.n, qp.linear), qp.signs
-    free = np.isinf(np.full(qp.n, qp.upper))
+    diagonal, slope, y = qp.gram.diagonal, np.full(qp.n, qp.linear), qp.feasible.signs
+    free = np.isinf(np.full(qp.n, qp.feasible.upper))
     positive, negative = np.flatnonzero(free & (y > 0)), np.flatnonzero(free & (y < 0))
     for i in positive if negative.size else ():
         crossed = qp.gram.block(np.array([i]), negative)[0]

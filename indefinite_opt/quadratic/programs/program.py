@@ -21,8 +21,8 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import EPS, Array, Values, write_bytes
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
-from indefinite_opt.quadratic.matrices.sparse import Matrix
 from indefinite_opt.quadratic.programs.claim import Claim
+from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
 from indefinite_opt.quadratic.programs.gaps import ZERO_SHARE
 
 X = TypeVar("X")
@@ -369,25 +369,17 @@ class CompiledProgram(ABC, Generic[X]):
 
 
 class VectorProgram(CompiledProgram[Array]):
-    """min F(x) over a feasible set of vectors onto which a point can be projected."""
+    """min F(x) over a set of vectors."""
 
     variable: str
     """Name of x in the declared program."""
+    feasible: FeasibleSet
+    """The set."""
 
     @property
-    def fixed_sum(self) -> float | None:
-        """The sum of the entries of x, if the constraints fix it."""
-        return None
-
-    @property
-    @abstractmethod
     def n(self) -> int:
         """Number of variables."""
-
-    @property
-    @abstractmethod
-    def constraints(self) -> tuple[Array, Array, Array, Array, Matrix]:
-        """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t; R may be sparse."""
+        return self.feasible.n
 
     @abstractmethod
     def value_gradient(self, x: Array) -> tuple[float, Array]:
@@ -406,16 +398,14 @@ class VectorProgram(CompiledProgram[Array]):
         """Size relative to which the residual of the first-order conditions is judged."""
 
     @abstractmethod
-    def project(self, x: Array) -> Array:
-        """A feasible point near x."""
-
-    @abstractmethod
     def start(self) -> Array:
         """A feasible point."""
 
-    @abstractmethod
-    def random_start(self, generator: np.random.Generator) -> Array:
-        """A random feasible point."""
+    def infeasibility(self, x: Array) -> float:
+        return self.feasible.infeasibility(x)
+
+    def repair(self, x: Array) -> tuple[float, float]:
+        return self.feasible.repair(x)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -435,7 +425,7 @@ class VectorProgram(CompiledProgram[Array]):
 
     def feasible_values(self, values: Values | None = None) -> Values:
         return self.values(
-            self.start() if values is None else self.project(self.from_values(values))
+            self.start() if values is None else self.feasible.project(self.from_values(values))
         )
 
     def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
@@ -444,7 +434,7 @@ class VectorProgram(CompiledProgram[Array]):
         Bounds start from this point, and F may be convex along the constraints only. A violation
         of the size of rounding is within the allowance of the bounds.
         """
-        return self.at(self.project(point.x)) if infeasibility > self.n * EPS else point
+        return self.at(self.feasible.project(point.x)) if infeasibility > self.n * EPS else point
 
     def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
         return self.feasible_near(point, infeasibility), 0.0

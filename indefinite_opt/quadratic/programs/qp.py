@@ -66,11 +66,6 @@ class QP(VectorProgram):
     def known_convex(self) -> bool:
         return False
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
-        return True
-
     def charged_bounds(
         self, point: Point[Array], multipliers: Values | None, most: float
     ) -> Iterator[LowerBound]:
@@ -102,7 +97,7 @@ class QP(VectorProgram):
         if convexified:
             H, c, offset = self.convexified()
         sense, constant = 1 if convexified else self.sense, offset + self.constant
-        return StandardForm(sense, c, *self.constraints, H if H.any() else None, constant)
+        return StandardForm(sense, c, *self.feasible.constraints, H if H.any() else None, constant)
 
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
         """The declared objective with the Hessian of `convexified`; None if it is not convex."""
@@ -125,7 +120,7 @@ class QP(VectorProgram):
         H, c = self.H(), np.full(self.n, self.linear)
         if self.is_convex_everywhere:
             return H, c, 0.0
-        _, _, low, high, rows = self.constraints
+        _, _, low, high, rows = self.feasible.constraints
         return across_rows(H, c, as_dense("A", rows)[low == high], low[low == high])
 
 

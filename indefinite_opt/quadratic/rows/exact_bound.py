@@ -41,7 +41,7 @@ def exact_bound(P: Matrix, q: Array, body: Polyhedron, x: Array, z: Array, y: Ar
 
     >>> import indefinite_opt as iopt
     >>> qp = iopt.QuadraticProgram([[4.0, 6.0], [6.0, 9.0]], [0.0, -3.0], ub=[0.0, 2.0]).program()
-    >>> exact_bound(qp.P, qp.q, qp, np.array([-3.0, 2.0]), np.empty(0), np.empty(0))
+    >>> exact_bound(qp.P, qp.q, qp.feasible, np.array([-3.0, 2.0]), np.empty(0), np.empty(0))
     -6.0
     """
     if body.n * (body.n + body.rhs.size) > MAX_ENTRIES:

@@ -19,7 +19,6 @@ from indefinite_opt.foundation import (
     cached_property,
     seconds_left,
 )
-from indefinite_opt.quadratic.data.naming import UNNAMED, Names
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
@@ -65,7 +64,7 @@ _AT_BOUND = 1e-8
 """Distance from a bound, as a share of the variable, up to which a variable is not free."""
 
 
-class PolyhedralQP(Polyhedron, QP):
+class PolyhedralQP(QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
 
     P, symmetric, of any inertia, (n, n), is dense or sparse, as G and A are. `notes` are sentences
@@ -81,21 +80,21 @@ class PolyhedralQP(Polyhedron, QP):
 
     has_own_rows = True
     variable = "x"
+    feasible: Polyhedron
     doubt: float
     """By how much F may differ on the feasible set from what it stands for, as P is rounded."""
 
     def __init__(
-        self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
-        names: Names = UNNAMED, *, P: Matrix, q: Array, sense: int = 1, constant: float = 0.0,
+        self, feasible: Polyhedron, P: Matrix, q: Array, *, sense: int = 1, constant: float = 0.0,
         notes: tuple[str, ...] = (), layout: dict[str, tuple[slice, tuple[int, ...]]] | None = None,
         named: dict[str, DeclaredRows] | None = None, epigraphs: tuple[Epigraph, ...] = (),
         constants: tuple[KernelConstant, ...] = (), doubt: float = 0.0,
     ) -> None:  # fmt: skip
-        super().__init__(G, h, A, b, lower, upper, names)
-        self.q, self.sense, self.constant, self.notes, self._given = q, sense, constant, notes, P
+        self.feasible, self._given, self.q = feasible, P, q
+        self.sense, self.constant, self.notes = sense, constant, notes
         self.layout = layout or {self.variable: (slice(0, self.n), (self.n,))}
         if named is None:
-            kinds = self.stacked_shapes.items()
+            kinds = self._stacked_shapes.items()
             named = {kind: DeclaredRows(kind, slice(None), shape) for kind, shape in kinds}
         self.named = named
         self.epigraphs, self.constants, self.doubt = epigraphs, constants, doubt
@@ -125,21 +124,30 @@ class PolyhedralQP(Polyhedron, QP):
     @cached_property
     def units(self) -> Units:
         """The units in which entries of P, q, rows and ranges are near 1."""
+        body = self.feasible
         P = self.along_rows.P
-        return program_units(P, self.q, self.rows, self.rhs, self.lower, self.upper)
+        return program_units(
+            P,
+            self.q,
+            body.rows,
+            body.rhs,
+            body.lower,
+            body.upper,
+        )
 
     @cached_property
     def scaled(self) -> StandardForm:
         """The program in its `units`, dense."""
-        P, (lower, upper, low, high, _) = self.P, self.constraints
-        rows = np.vstack([self.G, self.A])
+        body = self.feasible
+        P, (lower, upper, low, high, _) = self.P, body.constraints
+        rows = np.vstack([body.G, body.A])
         return StandardForm(1, self.q, lower, upper, low, high, rows, P).in_units(self.units)
 
     @property
     def is_searched(self) -> bool:
         """Whether descents solve it, convex or not: a finite box with disjoint rows, of any size
         that is possible with a dense P."""
-        return self.is_disjoint and self.n**2 <= MAX_ENTRIES and self.is_bounded
+        return self.feasible.is_disjoint and self.n**2 <= MAX_ENTRIES and self.feasible.is_bounded
 
     @property
     def convex_solution(self) -> ConvexSolution | None:
@@ -160,20 +168,21 @@ class PolyhedralQP(Polyhedron, QP):
         return proved
 
     def _solved(self, seconds: float) -> ConvexSolution | None:
+        body = self.feasible
         (P, q, _), given = self._moving, self.along_rows.P
-        if P is not given and RowCurvature(self._given, self.given_rows[1]).is_convex_everywhere:
+        if P is not given and RowCurvature(self._given, body.given_rows[1]).is_convex_everywhere:
             # In the program as it is given, fixed variables add nothing large to q.
             P, q = given, self.q
-        found = convex_solution(P, q, self, seconds)
+        found = convex_solution(P, q, body, seconds)
         if found is None or P is given:
             return found
-        slopes = self.gradient(found.x) + self.columns @ found.multipliers
-        return found._replace(reduced=np.where(self.fixed, slopes, found.reduced))
+        slopes = self.gradient(found.x) + body.columns @ found.multipliers
+        return found._replace(reduced=np.where(body.fixed, slopes, found.reduced))
 
     @cached_property
     def point(self) -> Array:
         """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict."""
-        return feasible_point(self)
+        return feasible_point(self.feasible)
 
     def start(self) -> Array:
         """The `point`."""
@@ -185,11 +194,11 @@ class PolyhedralQP(Polyhedron, QP):
         The exact end of a face stays as it is where it hardly violates a constraint: its zeros are
         zeros, and its bounds bounds.
         """
-        near = self.near(found.x)
+        near = self.feasible.near(found.x)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
             return found if stays else found._replace(x=near.x)
-        near = None if found.before is None else self.near(found.before)
+        near = None if found.before is None else self.feasible.near(found.before)
         return None if near is None else found._replace(x=near.x)
 
     def _feasible_point(self) -> Array:
@@ -205,19 +214,20 @@ class PolyhedralQP(Polyhedron, QP):
         It names bounds that exclude each other, or rows and bounds that do. Rows of denormal
         numbers are refused by a `ProblemError`.
         """
+        body = self.feasible
         for name, (part, _) in self.layout.items():
-            low, high = self.lower[part], self.upper[part]
+            low, high = body.lower[part], body.upper[part]
             if np.any(low > high):
                 k = int(np.argmax(low > high))
                 raise InfeasibleProblem(
                     f"bounds of {name}", "lower ones that are not above the upper ones",
                     f"{float(low[k])!r} ≤ {name}[{k}] ≤ {float(high[k])!r}",
                 )  # fmt: skip
-        largest = largest_in_rows(self.rows)
+        largest = largest_in_rows(body.rows)
         small = np.flatnonzero((largest > 0.0) & (largest < _LEAST_ROW))
         if small.size:
-            k, count = int(small[0]), self.h.size
-            row = self.names.inequality(k) if k < count else self.names.equality(k - count)
+            k, count = int(small[0]), body.h.size
+            row = body.names.inequality(k) if k < count else body.names.equality(k - count)
             raise ProblemError(
                 row, f"zeros, or an entry of at least {_LEAST_ROW:g} in size",
                 f"entries of at most {largest[k]:.3g}",
@@ -228,10 +238,11 @@ class PolyhedralQP(Polyhedron, QP):
 
     @property
     def solved_as(self) -> str:
-        if not self.has_rows and self.is_searched:
+        body = self.feasible
+        if not body.has_rows and self.is_searched:
             return "a quadratic program on a box, by multistart"
-        count = _count(self.h.size + self.b.size, "row")
-        kind = f"a {{}} program {f'with {count}' if self.has_rows else 'without rows'}"
+        count = _count(body.h.size + body.b.size, "row")
+        kind = f"a {{}} program {f'with {count}' if body.has_rows else 'without rows'}"
         if self.is_linear_objective:
             return f"{kind.format('linear')}, by highs"
         kind = kind.format("quadratic")
@@ -245,7 +256,8 @@ class PolyhedralQP(Polyhedron, QP):
     def along_rows(self) -> RowCurvature:
         """The curvature of F in the variables that are not fixed, everywhere and along the rows
         that hold as equations."""
-        return RowCurvature(self._given, self.rows[self.held], self.fixed)
+        body = self.feasible
+        return RowCurvature(self._given, body.rows[body.held], body.fixed)
 
     @property
     def is_convex(self) -> bool:
@@ -264,26 +276,36 @@ class PolyhedralQP(Polyhedron, QP):
     def _moving(self) -> tuple[Matrix, Array, float]:
         """P̃, sparse, q̃ and a constant with F(x) = ½xᵀP̃x + q̃ᵀx + constant where fixed variables
         are at their bounds, and without products of these."""
+        body = self.feasible
         curvature = self.along_rows
         if curvature.moving is curvature.P:
             return curvature.P, self.q, 0.0
-        x = np.where(self.fixed, self.lower, 0.0)
+        x = np.where(body.fixed, body.lower, 0.0)
         push = np.asarray(curvature.P @ x)
-        return curvature.moving, self.q + np.where(self.fixed, 0.0, push), 0.5 * float(x @ push)
+        return (
+            curvature.moving,
+            self.q + np.where(body.fixed, 0.0, push),
+            0.5 * float(x @ push),
+        )
 
     def convexified(self) -> tuple[Array, Array, float]:
         """As `QP.convexified`, where fixed variables and all rows that hold as equations count."""
+        body = self.feasible
         P, c, constant = self._moving
         H, A = as_dense("P", P), self.along_rows.A
         if self.is_convex_everywhere:
             return H, c, constant
-        b = self.rhs[self.held] - self.rows[self.held] @ np.where(self.fixed, self.lower, 0.0)
+        b = body.rhs[body.held] - body.rows[body.held] @ np.where(body.fixed, body.lower, 0.0)
         H, c, offset = across_rows(H, c, A, b)
         return H, c, constant + offset
 
     @property
     def why_convex(self) -> str:
-        which = "equality rows" if self.held.size == self.b.size else "rows that hold as equations"
+        which = (
+            "equality rows"
+            if self.feasible.held.size == self.feasible.b.size
+            else "rows that hold as equations"
+        )
         along = "" if self.is_convex_everywhere else f" along the {which}"
         fixed = self.along_rows.moving is not self.along_rows.P
         return f"Convex by the eigenvalues of P{' without fixed variables' * fixed}{along}"
@@ -296,10 +318,11 @@ class PolyhedralQP(Polyhedron, QP):
     @property
     def endless(self) -> str:
         """Part of a sentence that names the first variable without a finite range."""
-        k = int(np.argmin(np.isfinite(self.ranges).all(axis=0)))
-        if not self.knows_ranges:
-            return f"no finite range of {self.names.variable(k)} was known in time"
-        return f"neither bounds nor rows give {self.names.variable(k)} a finite range"
+        body = self.feasible
+        k = int(np.argmin(np.isfinite(body.ranges).all(axis=0)))
+        if not body.knows_ranges:
+            return f"no finite range of {body.names.variable(k)} was known in time"
+        return f"neither bounds nor rows give {body.names.variable(k)} a finite range"
 
     @cached_property
     def optimal_ranges(self) -> tuple[Array, Array] | None:
@@ -307,22 +330,23 @@ class PolyhedralQP(Polyhedron, QP):
 
         They are the `ranges`, but for variables that have none there and in which F is convex.
         """
-        if self.is_bounded:
-            return self.ranges
-        P, q, in_rows = self.along_rows.P, self.q, np.diff(self.columns.indptr) > 0
-        alone = np.isinf(self.lower) & np.isinf(self.upper) & ~in_rows
-        found = optimal_ranges(P, q, alone, self.ranges, self._certain)
+        body = self.feasible
+        if body.is_bounded:
+            return body.ranges
+        P, q, in_rows = self.along_rows.P, self.q, np.diff(body.columns.indptr) > 0
+        alone = np.isinf(body.lower) & np.isinf(body.upper) & ~in_rows
+        found = optimal_ranges(P, q, alone, body.ranges, self._certain)
         if found is None or np.isfinite(found).all():
             return found
         # What is left has no costs and products, and only needs ends from the rows.
-        G, A = self.given_rows
-        low, high = Polyhedron(G, self.h, A, self.b, *found, self.names).ranges
+        G, A = body.given_rows
+        low, high = Polyhedron(G, body.h, A, body.b, *found, body.names).ranges
         return (low, high) if np.isfinite([low, high]).all() else None
 
     def _certain(self, x: Array) -> float:
         """A value that some feasible point attains for certain, near x if possible; or inf."""
-        for point in (self.project(x), self._feasible_point()):
-            if self.near(point) is not None:
+        for point in (self.feasible.project(x), self._feasible_point()):
+            if self.feasible.near(point) is not None:
                 found, error = self.attained(self.at(point), 0.0)
                 return found.value + error
         return np.inf
@@ -351,29 +375,24 @@ class PolyhedralQP(Polyhedron, QP):
         return {name: x[part].reshape(shape) for name, (part, shape) in self.layout.items()}
 
     def from_values(self, values: Values) -> Array:
-        x = self.lower.copy()
+        x = self.feasible.lower.copy()
         for name, (part, _) in self.layout.items():
             x[part] = np.ravel(values[name])
         for term in self.epigraphs:
             x[term.place] = term.least(x)
         return x
 
-    def sizes_of(self, x: Array) -> Array:
-        sizes = super().sizes_of(x)  # those of epigraphs, which are no variables of the model
-        for part, _ in self.layout.values():
-            sizes[part] = np.max(np.abs(x[part]), initial=0.0)
-        return sizes
-
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: block.shape for name, block in self.named.items()}
 
     @property
-    def stacked_shapes(self) -> dict[str, tuple[int, ...]]:
+    def _stacked_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the multipliers of all rows and bounds that there are."""
-        sizes = {"inequalities": self.h.size, "equalities": self.b.size}
-        sizes |= {"lower": self.n * bool(np.isfinite(self.lower).any())}
-        sizes |= {"upper": self.n * bool(np.isfinite(self.upper).any())}
+        body = self.feasible
+        sizes = {"inequalities": body.h.size, "equalities": body.b.size}
+        sizes |= {"lower": self.n * bool(np.isfinite(body.lower).any())}
+        sizes |= {"upper": self.n * bool(np.isfinite(body.upper).any())}
         return {name: (size,) for name, size in sizes.items() if size}
 
     def named_multipliers(self, stacked: Values, x: Array) -> Values:
@@ -392,7 +411,7 @@ class PolyhedralQP(Polyhedron, QP):
         """
         if self.epigraphs:
             return None
-        stacked = {kind: np.zeros(shape) for kind, shape in self.stacked_shapes.items()}
+        stacked = {kind: np.zeros(shape) for kind, shape in self._stacked_shapes.items()}
         for name, block in self.named.items():
             if block.kind in stacked and name in multipliers:
                 stacked[block.kind][block.part] = block.write(multipliers[name])
@@ -402,7 +421,9 @@ class PolyhedralQP(Polyhedron, QP):
 
     def _shift(self, x: Array) -> Array:
         """By how much multipliers of equations are larger than those of the declared program."""
-        return sum((one.slope(x) * one.weights for one in self.constants), np.zeros(self.b.size))
+        return sum(
+            (one.slope(x) * one.weights for one in self.constants), np.zeros(self.feasible.b.size)
+        )
 
     def _of_bounds(self, multipliers: Values | None, point: Point[Array]) -> Values | None:
         """The multipliers of all rows for a bound, where those of the declared program are known.
@@ -411,12 +432,13 @@ class PolyhedralQP(Polyhedron, QP):
         residual where x is free, as those of a point that misses the equations have that of how far
         it misses them.
         """
+        body = self.feasible
         stacked = self._stacked(multipliers, point.x) if multipliers else None
         if not stacked or not self.constants:
             return stacked
-        free = ~np.logical_or(*self.at_bounds(point.x, _AT_BOUND))
+        free = ~np.logical_or(*body.at_bounds(point.x, _AT_BOUND))
         columns = np.array([constant.a for constant in self.constants]).T[free]
-        left = reduced(self, point.gradient, *of_rows(self, stacked))[free]
+        left = reduced(body, point.gradient, *of_rows(body, stacked))[free]
         along = np.linalg.lstsq(columns, -left, rcond=None)[0]
         change = sum(m * one.weights for m, one in zip(along, self.constants, strict=True))
         return stacked | {"equalities": stacked["equalities"] + change}
@@ -431,13 +453,6 @@ class PolyhedralQP(Polyhedron, QP):
                 point = Point(x, point.value + beside[0], point.gradient + beside[1])
         return point
 
-    def random_start(self, generator: np.random.Generator) -> Array:
-        low, high = self.ranges
-        x = generator.standard_normal(self.n)
-        finite = np.isfinite(low) & np.isfinite(high)
-        x[finite] = generator.uniform(low[finite], high[finite])
-        return self.project(x)
-
     def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
         """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
 
@@ -446,7 +461,7 @@ class PolyhedralQP(Polyhedron, QP):
         if self.constants:
             # Near a feasible point F is the same without what it leaves out.
             point = Point(point.x, *self.value_gradient(point.x))
-        near = self.near(point.x)
+        near = self.feasible.near(point.x)
         if near is None:
             moved, error = super().attained(point, infeasibility)
             return moved, error + self.doubt
@@ -485,10 +500,11 @@ class PolyhedralQP(Polyhedron, QP):
         return float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
 
     def row_terms(self, x: Array, multipliers: Values) -> float:
+        body = self.feasible
         size, stacked = np.abs(x), self._stacked(multipliers, x) or {}
-        rows = np.abs(np.concatenate(of_rows(self, stacked)))
-        total = float(rows @ (np.abs(self.rhs) + abs(self.rows) @ size)) if rows.size else 0.0
-        for name, ends in (("lower", self.lower), ("upper", self.upper)):
+        rows = np.abs(np.concatenate(of_rows(body, stacked)))
+        total = float(rows @ (np.abs(body.rhs) + abs(body.rows) @ size)) if rows.size else 0.0
+        for name, ends in (("lower", body.lower), ("upper", body.upper)):
             finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
             total += float(np.abs(stacked.get(name, np.zeros(self.n))) @ finite)
         return total
@@ -503,18 +519,19 @@ class PolyhedralQP(Polyhedron, QP):
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
+        body = self.feasible
         x, gradient = point.x, point.gradient
         unit = self.gradient_unit(gradient)
         stacked = None if multipliers is None else self._stacked(multipliers, x)
         if stacked is None:
             stacked = self._fitted(point, tol)
-        z, y = of_rows(self, stacked)
-        left = reduced(self, gradient, z, y)
+        z, y = of_rows(body, stacked)
+        left = reduced(body, gradient, z, y)
         low = stacked.get("lower", np.zeros(self.n))
         high = stacked.get("upper", np.zeros(self.n))
         residual = float(np.max(np.abs(left - low + high)))
-        paid = float(z @ np.abs(self.rows @ x - self.rhs)[: z.size])
-        for ends, slack in ((low, x - self.lower), (high, self.upper - x)):
+        paid = float(z @ np.abs(body.rows @ x - body.rhs)[: z.size])
+        for ends, slack in ((low, x - body.lower), (high, body.upper - x)):
             held = ends != 0.0
             paid += float(np.abs(ends[held]) @ np.abs(slack[held]))
         named = self.named_multipliers(stacked, x)
@@ -534,15 +551,15 @@ class PolyhedralQP(Polyhedron, QP):
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         stacked = _of_all_rows(optimality)
         found = super().inconsistencies(replace(optimality, multipliers=stacked), tol)
-        for name, ends in (("lower", self.lower), ("upper", self.upper)):
+        for name, ends in (("lower", self.feasible.lower), ("upper", self.feasible.upper)):
             multipliers = stacked.get(name)
             if multipliers is not None and np.any(multipliers[np.isinf(ends)] != 0.0):
                 found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
         return found
 
     def _fitted(self, point: Point[Array], tol: float) -> Values:
-        multipliers = fitted(self, point.x, point.gradient, tol)
-        return {name: multipliers[name] for name in self.stacked_shapes}
+        multipliers = fitted(self.feasible, point.x, point.gradient, tol)
+        return {name: multipliers[name] for name in self._stacked_shapes}
 
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         """Those of `convex_bounds`. Only the multipliers of the rows count.
@@ -551,13 +568,13 @@ class PolyhedralQP(Polyhedron, QP):
         """
         stacked = self._of_bounds(multipliers, point)
         if stacked:
-            yield from self._bounds_from(point, *of_rows(self, stacked))
+            yield from self._bounds_from(point, *of_rows(self.feasible, stacked))
         recovered = self._fitted(point, EPS * self.n)
-        yield from self._bounds_from(point, *of_rows(self, recovered))
+        yield from self._bounds_from(point, *of_rows(self.feasible, recovered))
 
     def _bounds_from(self, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
         best = -np.inf
-        for value in convex_bounds(self.along_rows, self.q, self, point, z, y):
+        for value in convex_bounds(self.along_rows, self.q, self.feasible, point, z, y):
             best = max(best, value)
             yield LowerBound(self._less_doubt(best))
 
@@ -572,8 +589,9 @@ class PolyhedralQP(Polyhedron, QP):
 
         All parts of P that variables without finite ends have are convex.
         """
+        body = self.feasible
         delta, x = self.along_rows.lacking, point.x
-        low, high = self.ranges if self.knows_ranges else self.intervals
+        low, high = body.ranges if body.knows_ranges else body.intervals
         raised = np.flatnonzero(delta)
         low, high, inside = low[raised], high[raised], x[raised]
         if not np.isfinite(low + high).all():
@@ -593,22 +611,22 @@ class PolyhedralQP(Polyhedron, QP):
         # Subtracted is the rounding of what is added, in P, q and the constant.
         steep = (np.abs(P.diagonal()[raised]) + 2.0 * delta) * size + np.abs(self.q[raised])
         constant = 0.5 * float(delta @ (low * high)) - (self.n + 8.0) * EPS * float(steep @ size)
-        curvature = RowCurvature(P, self.rows[self.held], self.fixed)
+        curvature = RowCurvature(P, body.rows[body.held], body.fixed)
 
         def bounds_at(x: Array, z: Array, y: Array) -> Iterator[float]:
             gradient = P @ x + q
             there = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
-            for value in convex_bounds(curvature, q, self, there, z, y):
+            for value in convex_bounds(curvature, q, body, there, z, y):
                 yield self._less_doubt(float(np.nextafter(value + constant, -np.inf)))
 
         def bounds() -> Iterator[float]:
             known = self._of_bounds(multipliers, point) or self._fitted(point, EPS * self.n)
-            yield from bounds_at(x, *of_rows(self, known))
+            yield from bounds_at(x, *of_rows(body, known))
             solution = None
             if curvature.is_convex_everywhere:
-                solution = convex_solution(P, q, self, seconds_left())
+                solution = convex_solution(P, q, body, seconds_left())
             if solution is not None:
-                yield from bounds_at(solution.x, *np.split(solution.multipliers, [self.h.size]))
+                yield from bounds_at(solution.x, *np.split(solution.multipliers, [body.h.size]))
 
         yield from charged(bounds(), -float(delta.max()), worth)
 
@@ -622,7 +640,7 @@ class PolyhedralQP(Polyhedron, QP):
         found = self._curvature(x, _of_all_rows(optimality), optimality.reduced, unit, tol)
         if found[0] is Curvature.UNDECIDED:
             # Where multipliers are not unique, others may be zero at fewer constraints.
-            others = strict(self, x, point.gradient / unit, tol, optimality.stationarity)
+            others = strict(self.feasible, x, point.gradient / unit, tol, optimality.stationarity)
             if others is not None:
                 found = self._curvature(x, *others, 1.0, tol)
         return found
@@ -631,24 +649,28 @@ class PolyhedralQP(Polyhedron, QP):
         self, x: Array, multipliers: Values, reduced: Array, unit: float, tol: float
     ) -> tuple[Curvature, float, int]:
         """`curvature` for some multipliers and the reduced gradient that they leave, in `unit`."""
-        lower, upper = self.at_bounds(x, tol)
-        at_bounds, active = lower | upper, self.active_rows(x, tol)
-        weak = at_bounds & (np.abs(reduced) <= tol * unit) & (self.lower < self.upper)
-        sizes = largest_in_rows(self.rows)[: self.h.size]
-        loose = active & (of_rows(self, multipliers)[0] * sizes <= tol * unit)
+        body = self.feasible
+        lower, upper = body.at_bounds(x, tol)
+        at_bounds, active = lower | upper, body.active_rows(x, tol)
+        weak = at_bounds & (np.abs(reduced) <= tol * unit) & (body.lower < body.upper)
+        sizes = largest_in_rows(body.rows)[: body.h.size]
+        loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
         count = int(weak.sum() + loose.sum())
-        free = np.flatnonzero(~at_bounds | weak), np.vstack([self.G[active & ~loose], self.A])
-        held = np.flatnonzero(~at_bounds), np.vstack([self.G[active], self.A])
+        free = (
+            np.flatnonzero(~at_bounds | weak),
+            np.vstack([body.G[active & ~loose], body.A]),
+        )
+        held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
         return critical_curvature(self.along_rows.restricted, free, held, count)
 
     def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
         words = []
-        if claim < Claim.GLOBAL and not bounded and self.is_convex and not self.is_bounded:
+        if claim < Claim.GLOBAL and not bounded and self.is_convex and not self.feasible.is_bounded:
             words = [
                 f"No bound is proved, as rounding counts without end: {self.endless}; give it "
                 "lower and upper bounds."
             ]
-        near = self.near(point.x)
+        near = self.feasible.near(point.x)
         if near is not None and not near.exactly:
             words.append(
                 "No point nearby is proved to satisfy all rows exactly: they hold up to 1e-12 of "
@@ -660,9 +682,10 @@ class PolyhedralQP(Polyhedron, QP):
 
     def arrays(self) -> Values:
         """P, q, G, h, A, b, lb and ub, in the letters of qpsolvers, constant and sense."""
+        body = self.feasible
         return {
-            "P": self.P, "q": self.q, "G": self.G, "h": self.h, "A": self.A, "b": self.b,
-            "lb": self.lower, "ub": self.upper,
+            "P": self.P, "q": self.q, "G": body.G, "h": body.h, "A": body.A, "b": body.b,
+            "lb": body.lower, "ub": body.upper,
             "constant": np.array(self.constant), "sense": np.array(float(self.sense)),
         }  # fmt: skip
 

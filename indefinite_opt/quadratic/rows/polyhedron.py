@@ -26,6 +26,7 @@ from indefinite_opt.quadratic.matrices.sparse import (
     stacked,
 )
 from indefinite_opt.quadratic.matrices.units import Units, balancing_units, program_units
+from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows, Proved
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, closest, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.ranges import tightened
@@ -83,11 +84,12 @@ def opposite_rows(body: Polyhedron) -> NDArray[np.intp]:
     return np.unique(np.array(found, dtype=np.intp))
 
 
-class Polyhedron:
+class Polyhedron(FeasibleSet):
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
 
     G, (m, n), and A, (k, n), are given dense or sparse, and m or k may be 0. Entries of h and the
-    bounds may be infinite. `names` are those of variables and rows, for messages.
+    bounds may be infinite. `names` are those of variables and rows, for messages. `blocks` are the
+    variables as they were declared, beside whose largest entry moves of an entry are small.
     """
 
     _near_one: tuple[Array, Nearby | None] | None = None
@@ -99,10 +101,11 @@ class Polyhedron:
 
     def __init__(
         self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
-        names: Names = UNNAMED,
+        names: Names = UNNAMED, blocks: tuple[slice, ...] = (slice(None),),
     ) -> None:  # fmt: skip
         self.given_rows = G, A
         self.h, self.b, self.lower, self.upper, self.names = h, b, lower, upper, names
+        self.blocks = blocks
 
     @cached_property
     def G(self) -> Array:
@@ -234,8 +237,11 @@ class Polyhedron:
         return np.minimum(self.sizes_of(x), np.where(width > 0.0, width, np.inf))
 
     def sizes_of(self, x: Array) -> Array:
-        """The largest entry of the declared variable that each entry belongs to, (n,)."""
-        return np.full(self.n, np.max(np.abs(x), initial=0.0))
+        """The largest entry of the block that each entry belongs to, or of x, (n,)."""
+        sizes = np.full(self.n, np.max(np.abs(x), initial=0.0))
+        for block in self.blocks:
+            sizes[block] = np.max(np.abs(x[block]), initial=0.0)
+        return sizes
 
     def repair(self, x: Array) -> tuple[float, float]:
         outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
@@ -490,6 +496,13 @@ class Polyhedron:
                 return ends
         self._intervals = ends
         return ends
+
+    def random_point(self, generator: np.random.Generator) -> Array:
+        low, high = self.ranges
+        x = generator.standard_normal(self.n)
+        finite = np.isfinite(low) & np.isfinite(high)
+        x[finite] = generator.uniform(low[finite], high[finite])
+        return self.project(x)
 
     @property
     def is_bounded(self) -> bool:

@@ -202,7 +202,7 @@ class Session(Generic[S]):
         if not isinstance(program, VectorProgram):
             return self.solver.solve(task)
         if self._last is not None and task.start is None:
-            task = replace(task, start=program.project(self._last))
+            task = replace(task, start=program.feasible.project(self._last))
         solution = self.solver.solve(task)
         self._last = program.from_values(solution.values)
         return solution

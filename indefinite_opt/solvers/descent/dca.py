@@ -93,8 +93,8 @@ class _DCAIteration(Iteration):
     def record(self) -> bool:
         """KKT residual and complementarity are measured as by the certificate."""
         qp, tol = self.qp, self.task.tol
-        first_order = qp.first_order(self.alpha, self.gradient)
-        total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
+        first_order = qp.feasible.first_order(self.alpha, self.gradient)
+        total = qp.feasible.complementarity(self.alpha, first_order.lower, first_order.upper)
         self.value = qp.value(self.alpha, self.gradient)
         residual = first_order.residual / qp.gradient_unit(self.gradient)
         excess = relative(total, self.task.unit(Point(self.alpha, self.value, self.gradient)))

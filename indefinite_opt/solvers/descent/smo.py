@@ -74,7 +74,12 @@ class SMO(Solver[PairedQP]):
         """The descent from the start of the task."""
         qp = task.program
         start = qp.start() if task.start is None else task.start.copy()
-        if not self.second_order or qp.lines != 1 or qp.total or qp.gram.on_demand:
+        if (
+            not self.second_order
+            or qp.feasible.lines != 1
+            or qp.feasible.total
+            or qp.gram.on_demand
+        ):
             return Descent(task, start)
         run = PrintedSteps(task, start)
         run.second_order, run.until = True, LIBSVM_TOLERANCE
@@ -113,22 +118,22 @@ def _continued(previous: Descent, task: Task[PairedQP]) -> Descent:
     """
     old, new, gradient = previous.qp, task.program, previous.gradient
     if gradient is None or not new.differs_in_upper_bounds(old):
-        return Descent(task, new.project(previous.alpha))
-    ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))
-    bounded, reached = alpha == old.upper, False
-    if not new.total and np.isfinite(largest) and np.all(np.isfinite(new.upper)):
-        ratio = float(np.max(new.upper)) / largest
+        return Descent(task, new.feasible.project(previous.alpha))
+    ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.feasible.upper))
+    bounded, reached = alpha == old.feasible.upper, False
+    if not new.feasible.total and np.isfinite(largest) and np.all(np.isfinite(new.feasible.upper)):
+        ratio = float(np.max(new.feasible.upper)) / largest
         slope = float(alpha @ gradient)
         curvature = slope - float(np.sum(old.linear * alpha))
         if ratio > 1.0 and curvature > 0.0:
             ratio = 1.0 + min(max(-slope / curvature, 0.0), ratio - 1.0)
-        off = np.abs(ratio * old.upper - new.upper)
-        reached = bool(np.all(off <= _BOUND_ROUNDING * new.upper))
+        off = np.abs(ratio * old.feasible.upper - new.feasible.upper)
+        reached = bool(np.all(off <= _BOUND_ROUNDING * new.feasible.upper))
     alpha = ratio * alpha
     if reached:
-        alpha[bounded] = np.broadcast_to(new.upper, alpha.shape)[bounded]
-    if np.any(alpha > new.upper):
-        return Descent(task, new.project(alpha))
+        alpha[bounded] = np.broadcast_to(new.feasible.upper, alpha.shape)[bounded]
+    if np.any(alpha > new.feasible.upper):
+        return Descent(task, new.feasible.project(alpha))
     scaled = ratio * (gradient - old.linear) + new.linear
     run = Descent(task, alpha, scaled, ratio == 1.0)
     terms = ratio * (float(np.max(np.abs(gradient))) + new.linear_size) + new.linear_size

@@ -59,7 +59,7 @@ class SMOLinLin(Solver[PairedQP]):
         refusal = super().refusal(task)
         if refusal is not None:
             return refusal
-        if task.program.lines == 0:
+        if task.program.feasible.lines == 0:
             return "it moves pairs of weights along yᵀα = 0, and there is no such constraint"
         if task.program.gram.on_demand:
             return "it reads the rows of a kernel matrix in memory, and this one is never formed"

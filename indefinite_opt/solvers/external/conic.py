@@ -115,7 +115,7 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     if found is None or found.solver != name:
         return None
     x = found.x
-    multipliers, point = qp.named_multipliers(found.by_kind(qp), x), qp.at(x)
+    multipliers, point = qp.named_multipliers(found.by_kind(qp.feasible), x), qp.at(x)
     optimality = qp.optimality(point, multipliers, task.tol)
     balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
     paid = relative(optimality.complementarity, task.unit(point))

@@ -91,7 +91,7 @@ class HighsSession(Session[_Program]):
         answer = highs.getSolution()
         if not answer.value_valid or not len(answer.col_value):
             raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
-        x = moved(task, qp.project, np.array(answer.col_value))
+        x = moved(task, qp.feasible.project, np.array(answer.col_value))
         if status is Status.SOLVED and not qp.has_own_rows:
             # With a singular Hessian it may stop far from its own tolerance.
             stationarity = qp.optimality(qp.at(x), None, task.tol).stationarity

@@ -67,7 +67,7 @@ class OSQPSession(Session[QP]):
 
     def _answer(self, task: Task[QP], qp: QP, previous: QP | None) -> Any:
         if qp.differs_in_upper_bounds(previous):
-            lower, upper, row_lower, row_upper, _ = qp.constraints
+            lower, upper, row_lower, row_upper, _ = qp.feasible.constraints
             ends = np.concatenate([row_lower, lower]), np.concatenate([row_upper, upper])
             self._model.update(l=ends[0], u=ends[1])
             self._model.update_settings(**self._limits(task))
@@ -176,7 +176,7 @@ def _read(task: Task[QP], answer: Any) -> Solution:
         "maximum iterations reached": Status.MAX_ITER,
     }
     return Solution(
-        values=qp.values(moved(task, qp.project, np.asarray(answer.x))),
+        values=qp.values(moved(task, qp.feasible.project, np.asarray(answer.x))),
         status=statuses.get(words, Status.INACCURATE),
         iterations=int(answer.info.iter),
         message=f"OSQP: {words}",

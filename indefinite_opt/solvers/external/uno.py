@@ -61,10 +61,12 @@ class UNO(Solver[QP]):
         def search() -> Status:
             generator = np.random.default_rng(task.seed)
             for k in range(self.starts):
-                x, count, words = _run(self, task, qp.random_start(generator) if k else first)
+                x, count, words = _run(
+                    self, task, qp.feasible.random_point(generator) if k else first
+                )
                 steps.append(count)
                 if x is not None:
-                    x = task.in_time(None, qp.project, x)
+                    x = task.in_time(None, qp.feasible.project, x)
                     words = "no time to move its point onto the constraints"
                 if x is None:
                     failures.append(words)

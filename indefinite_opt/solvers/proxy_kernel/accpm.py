@@ -124,7 +124,7 @@ class _CuttingPlaneIteration(ProxySearch):
             return self.settle()
         self.iterations += 1
         self._bound()
-        self._cut(np.minimum(cuts.alpha, self.dual.upper))
+        self._cut(np.minimum(cuts.alpha, self.dual.feasible.upper))
         return True
 
     def _cut(self, x: Array) -> None:
@@ -133,7 +133,7 @@ class _CuttingPlaneIteration(ProxySearch):
         self.last = new
         d = x - old.x
         # The reduced gradient has no component along y, hence none of its rounding.
-        reduced = self.dual.first_order(old.x, old.gradient).reduced
+        reduced = self.dual.feasible.first_order(old.x, old.gradient).reduced
         slope, rise = float(reduced @ d), float((new.gradient - old.gradient) @ d)
         change = new.value - old.value
         if rise < MIN_RISE_SHARE * abs(old.value):
@@ -164,16 +164,16 @@ class _CuttingPlaneIteration(ProxySearch):
         """Offer the minimum over A of the mean of all tangents weighted by their multipliers."""
         shares = self.set.multipliers / float(self.set.multipliers.sum())
         bound = float(shares @ self.offsets)
-        bound += self.dual.linear_minimum(shares @ self.set.gradients)
+        bound += self.dual.feasible.linear_minimum(shares @ self.set.gradients)
         self.offer(bound, "cut model", Witness(self.points, shares))
 
     def _round(self) -> None:
         """A short projected gradient step, to the bounds that the barrier keeps weights from."""
         dual = self.dual
         curvature = max(dual.problem.spectrum.maximum, 0.0) + self.curvature
-        across = float(np.max(np.abs(self.best.gradient))) / dual.upper
+        across = float(np.max(np.abs(self.best.gradient))) / dual.feasible.upper
         length = 1.0 / (max(curvature, across) or 1.0)
-        rounded = self.evaluate(dual.project(self.best.x - length * self.best.gradient))
+        rounded = self.evaluate(dual.feasible.project(self.best.x - length * self.best.gradient))
         tolerance = self.task.tol * abs(rounded.value)
         if rounded.value <= max(self.best.value, self.bound + tolerance):
             self.best = rounded

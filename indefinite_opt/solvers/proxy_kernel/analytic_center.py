@@ -79,11 +79,11 @@ class AnalyticCenter:
 
     def __init__(self, box: ProxyDual, center: Array, gradient: Array, depth: float) -> None:
         self._y, self._n, (positive, negative) = box.problem.y, box.n, box.problem.class_sizes
-        share = 0.5 * box.problem.smaller_class * box.upper
+        share = 0.5 * box.problem.smaller_class * box.feasible.upper
         alpha = np.where(self._y > 0, share / positive, share / negative)
         self.d = alpha - center
         # Of 0 < α, of α < C and of the cuts.
-        self._s = np.concatenate([alpha, box.upper - alpha])
+        self._s = np.concatenate([alpha, box.feasible.upper - alpha])
         self._lambda = 1.0 / self._s
         self._nu, self._tau = 0.0, -depth - float(gradient @ self.d)
         self._g, self.q = gradient, 0.0

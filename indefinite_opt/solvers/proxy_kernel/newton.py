@@ -106,10 +106,10 @@ class _ProxyNewtonIteration(ProxySearch):
         if previous is not None:
             self.model_cost *= MODEL_SHARE_ON_PATH
             if previous.model is not None:
-                self.model = replace(previous.model, upper=self.dual.upper)
+                self.model = replace(previous.model, feasible=self.dual.feasible)
             # The last solution, scaled with its bound or not.
-            ratios = sorted({1.0, self.dual.upper / previous.dual.upper})
-            starts = [self.evaluate(self.dual.project(r * previous.at.x)) for r in ratios]
+            ratios = sorted({1.0, self.dual.feasible.upper / previous.dual.feasible.upper})
+            starts = [self.evaluate(self.dual.feasible.project(r * previous.at.x)) for r in ratios]
             self.steps.at = min(starts, key=lambda at: at.value)
             self.steps.length = previous.steps.length
 
@@ -140,7 +140,7 @@ class _ProxyNewtonIteration(ProxySearch):
                 self.model = None
 
     def _residual(self, at: ProxyPoint) -> float:
-        first_order = self.dual.first_order(at.x, at.gradient)
+        first_order = self.dual.feasible.first_order(at.x, at.gradient)
         return first_order.residual / self.dual.gradient_unit(at.gradient)
 
     def step(self) -> bool:
@@ -190,7 +190,7 @@ class _ProxyNewtonIteration(ProxySearch):
         run.to_stationarity()
         direction = run.alpha - alpha
         # The reduced gradient has no component along y, hence none of its rounding.
-        slope = min(float(self.dual.first_order(alpha, gradient).reduced @ direction), 0.0)
+        slope = min(float(self.dual.feasible.first_order(alpha, gradient).reduced @ direction), 0.0)
         end, length = run.alpha, 1.0
         while not self._accept(end, MIN_DECREASE_SHARE * length * slope, residual):
             length *= SHRINK

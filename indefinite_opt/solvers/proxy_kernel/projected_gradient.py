@@ -88,9 +88,9 @@ class _ProjectedGradientIteration(ProxySearch):
             slope = self.dual.smoothed_gradient(steps.at.x, options.smoothing)
         if options.step != "diminishing":
             return (steps.step(slope) and not self.stalled()) or self.settle()
-        length = self.dual.upper * np.sqrt(self.dual.n / self.iterations)
+        length = self.dual.feasible.upper * np.sqrt(self.dual.n / self.iterations)
         unit = float(np.linalg.norm(slope)) or 1.0
-        steps.at = self.evaluate(self.dual.project(steps.at.x - length / unit * slope))
+        steps.at = self.evaluate(self.dual.feasible.project(steps.at.x - length / unit * slope))
         return True
 
 
@@ -116,7 +116,9 @@ class GradientSteps:
         """One step along -∇F or minus another slope; False if no length decreases F."""
         at = self.at
         while self.length > MIN_LENGTH_SHARE * self._first:
-            new = self.search.evaluate(self.search.dual.project(at.x - self.length * slope))
+            new = self.search.evaluate(
+                self.search.dual.feasible.project(at.x - self.length * slope)
+            )
             move = new.x - at.x
             # The slope along a projected step is at most -‖move‖²/t.
             fall = float(move @ move) / self.length

@@ -74,12 +74,12 @@ def svm_bound(
     """
     dual = task.program
     # With residual ε the duality gap is at most ε times the largest total weight.
-    tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
+    tol = accuracy / (2.0 * dual.problem.smaller_class * dual.feasible.upper)
     tol = min(max(tol, MIN_INNER_TOL), MAX_INNER_TOL)
     limit = BOUND_STEPS + BOUND_STEPS_PER_POINT * dual.n
     qp = point.svm()
     inner = task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
-    run = Descent(inner, dual.project(point.x) if first is None else first.copy())
+    run = Descent(inner, dual.feasible.project(point.x) if first is None else first.copy())
     run.to_stationarity()
     return point.bound_by(qp, run.alpha), run.alpha
 

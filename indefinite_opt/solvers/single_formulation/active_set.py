@@ -61,7 +61,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
         status = status_at_end(run.solve, one_thread())
         return Solution(
             # The projection makes yᵀα = 0 to the last bit, however small α is.
-            values=run.qp.values(run.qp.project(run.best)),
+            values=run.qp.values(run.qp.feasible.project(run.best)),
             status=status,
             iterations=run.iterations,
             trace=run.trace,
@@ -129,7 +129,7 @@ class _ActiveSetIteration:
 
     def __init__(self, task: Task[KreinLeastSquares]) -> None:
         program = task.program
-        self.task, self.qp, self.C = task, program, float(program.upper)
+        self.task, self.qp, self.C = task, program, float(program.feasible.upper)
         self.G, self.y = program.source.Q, program.source.y
         n = program.n
         self.Ge, self.Gy = self.G.sum(axis=1), self.G @ self.y

@@ -127,7 +127,7 @@ class Instance:
         if self.kernel == "minus-identity":
             # eᵀα + ½αᵀα is convex, so it is maximal at a vertex: in each class as many weights
             # are at C as the smaller class has points.
-            C = float(self.program(problem).constraints[1].max())
+            C = float(self.program(problem).feasible.constraints[1].max())
             return problem.smaller_class * (2.0 * C + C * C)
         return None
 

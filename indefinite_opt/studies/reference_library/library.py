@@ -395,7 +395,7 @@ def better(sense: str, one: float, other: float) -> float:
 
 
 def feasible(qp: QP, values: Mapping[str, ArrayLike]) -> Array:
-    return qp.project(np.asarray(values[qp.variable], dtype=float))
+    return qp.feasible.project(np.asarray(values[qp.variable], dtype=float))
 
 
 def cells(entry: Reference) -> dict[str, str | int | float | None]:

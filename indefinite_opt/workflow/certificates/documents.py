@@ -56,14 +56,18 @@ def proxy_document(task: Task[ProxyDual], x: Array) -> Document:
     qp = dual.svm(factor @ factor.T, "its kernel matrix is F times its transpose")
     # Wherever the descent ends, a bound follows.
     inner = task.on(qp, problem=qp.problem, tol=MIN_INNER_TOL, max_iter=100_000)
-    run = Descent(inner, dual.project(x))
+    run = Descent(inner, dual.feasible.project(x))
     run.to_stationarity()
     margins = factor @ (factor.T @ (y * run.alpha))
     # The loss is convex and piecewise linear in the offset, so one of its kinks is optimal.
     offsets = y - margins
     left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
     distance = "radius" if dual.rho is None else "rho"
-    program = {"K": triangle(arrays["K0"]), "y": [int(label) for label in y], "C": dual.upper}
+    program = {
+        "K": triangle(arrays["K0"]),
+        "y": [int(label) for label in y],
+        "C": dual.feasible.upper,
+    }
     content = {
         "factor": [plain(row) for row in factor],
         "point": plain(y * run.alpha),

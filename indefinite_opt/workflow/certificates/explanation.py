@@ -57,7 +57,7 @@ def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
     else:
         name, size = worst
         reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
-    if isinstance(program, PolyhedralQP) and program.discrepancy(x) <= task.tol:
+    if isinstance(program, PolyhedralQP) and program.feasible.discrepancy(x) <= task.tol:
         reasons.append(
             "That is small relative to terms that cancel, but no point within tol is proved to "
             "satisfy all constraints."

@@ -105,8 +105,8 @@ def _changes(
     if isinstance(formulation, ESVM):
         back = y * formulation.stabilised(problem).coefficients(y * x)
         yield back, "α̃ = y∘(V sign(Λ) Vᵀ(y∘α)), for these values as the paper's α,"
-    total, wanted = float(x.sum()), program.fixed_sum
-    if wanted is not None and total > 0.0:
+    total, wanted = float(x.sum()), program.feasible.total
+    if wanted and total > 0.0:
         yield x * (wanted / total), f"{name} scaled to the sum {wanted:g}"
     grouped = np.argsort(-y, kind="stable")
     orders = {

@@ -140,7 +140,7 @@ class Descent:
         self.gram = qp.gram
         linear = np.full(qp.n, qp.linear, np.float64)
         self.linear = linear if tilt is None else linear + tilt
-        self._endless = bool(np.isinf(qp.lower).any() or np.isinf(qp.upper).any())
+        self._endless = bool(np.isinf(qp.feasible.lower).any() or np.isinf(qp.feasible.upper).any())
         self.program = qp.pairs
         self._offset, self._undone = 0, False  # whether blocks undo each other's steps
         self._interior_due = READINGS_BEFORE_INTERIOR * qp.n**2 + WORK_BEFORE_INTERIOR
@@ -163,7 +163,7 @@ class Descent:
     @property
     def gradient(self) -> Array | None:
         """∇F, if it was computed at this very point, else None."""
-        return -self.qp.signs * self.v if self._exact else None
+        return -self.qp.feasible.signs * self.v if self._exact else None
 
     def _refresh(self) -> None:
         """Compute the gradient anew, at a point that satisfies the constraints exactly."""
@@ -175,7 +175,7 @@ class Descent:
     def _balance(self) -> None:
         """Correct each line, off by rounding, at its largest free weight, which rounds most."""
         box = self.program
-        for g, total in enumerate(self.qp.totals):
+        for g, total in enumerate(self.qp.feasible.totals):
             members = slice(None) if box.tied else box.group == g
             x, y = self.alpha[members], box.y[members]
             max_step = np.minimum(x - box.lower[members], box.upper[members] - x)
@@ -186,7 +186,7 @@ class Descent:
                 self.alpha[members] = x
 
     def _set(self, gradient: Array) -> None:
-        np.multiply(-self.qp.signs, gradient, out=self.v)
+        np.multiply(-self.qp.feasible.signs, gradient, out=self.v)
         self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
         # What the absolute terms of an entry of Hα sum up to at most.
         terms = float(self.program.h * self.gram.largest_read * np.abs(self.alpha).sum())
@@ -306,8 +306,8 @@ class Descent:
         y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
         rows = np.array([np.where(group == g, y, 0.0) for g in range(box.groups)])
         form = StandardForm(
-            1, linear[moved], box.lower[moved], box.upper[moved], qp.totals, qp.totals,
-            rows.reshape(-1, moved.size),
+            1, linear[moved], box.lower[moved], box.upper[moved],
+            qp.feasible.totals, qp.feasible.totals, rows.reshape(-1, moved.size),
             # Without the factor h > 0, which changes no sign but rounds.
             y[:, None] * y * self.gram.block(moved, moved),
         )  # fmt: skip
@@ -405,7 +405,7 @@ class Descent:
         them.
         """
         qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
-        if self.tilt is not None or not (qp.problem is not None and qp.is_bounded):
+        if self.tilt is not None or not (qp.problem is not None and qp.feasible.is_bounded):
             return False
         F = columns_of(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
         if F is None:
@@ -569,7 +569,7 @@ class Descent:
         """Record that `perturb` has changed alpha and v."""
         self.perturbations += perturbations
         self.iterations += steps
-        self._set(-self.qp.signs * self.v)
+        self._set(-self.qp.feasible.signs * self.v)
         self._exact = False
         self.rounding = np.inf
         self.work += work
@@ -587,11 +587,14 @@ class Descent:
 
     def _complementarity(self) -> float:
         """Multipliers times slacks, relative to the objective, as in the certificate."""
-        qp, first_order = self.qp, self.qp.first_order(self.alpha, -self.qp.signs * self.v)
+        qp, first_order = (
+            self.qp,
+            self.qp.feasible.first_order(self.alpha, -self.qp.feasible.signs * self.v),
+        )
         self._reduced = first_order.reduced
-        total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
+        total = qp.feasible.complementarity(self.alpha, first_order.lower, first_order.upper)
         return relative(
-            total, self.task.unit(Point(self.alpha, self.value, -self.qp.signs * self.v))
+            total, self.task.unit(Point(self.alpha, self.value, -self.qp.feasible.signs * self.v))
         )
 
     def _report(

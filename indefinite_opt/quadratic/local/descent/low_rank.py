@@ -35,20 +35,21 @@ def interior_optimum(
     import clarabel
     from scipy import sparse
 
-    (n, r), k = F.shape, qp.totals.size
-    lower, upper = np.full(n, qp.lower), np.full(n, qp.upper)
+    box = qp.feasible
+    (n, r), k = F.shape, box.totals.size
+    lower, upper = np.full(n, box.lower), np.full(n, box.upper)
     size = max(float(np.abs(upper - lower).max()), np.finfo(float).tiny)
     # Of the objective per unit of x; without a linear term that of the curved one.
     unit = qp.linear_size or qp.hessian * size * float(np.square(F).max(initial=0.0))
     unit = max(unit, np.finfo(float).tiny)
-    columns = sparse.csc_matrix(F.T * qp.signs * np.sqrt(qp.hessian * size / unit))
+    columns = sparse.csc_matrix(F.T * box.signs * np.sqrt(qp.hessian * size / unit))
     eye, none = sparse.eye(n), sparse.csc_matrix((n, r))
     rows = sparse.vstack([
         sparse.hstack([columns, -sparse.eye(r)]),
-        sparse.hstack([sparse.csc_matrix(qp.A), sparse.csc_matrix((k, r))]),
+        sparse.hstack([sparse.csc_matrix(box.A), sparse.csc_matrix((k, r))]),
         sparse.hstack([-eye, none]), sparse.hstack([eye, none]),
     ], format="csc")  # fmt: skip
-    right = np.concatenate([np.zeros(r), qp.totals / size, -lower / size, upper / size])
+    right = np.concatenate([np.zeros(r), box.totals / size, -lower / size, upper / size])
     linear = np.append(np.full(n, qp.linear) / unit, np.zeros(r))
     quadratic = sparse.diags(np.append(np.zeros(n), np.ones(r)), format="csc")
     settings: Any = clarabel.DefaultSettings()
@@ -65,7 +66,7 @@ def interior_optimum(
         return None, int(found.iterations)
     low, high = (x - lower) / size < below, (upper - x) / size < above
     x = np.where(low, lower, np.where(high, upper, np.clip(x, lower, upper)))
-    return qp.balanced(x, ~(low | high)), int(found.iterations)
+    return box.balanced(x, ~(low | high)), int(found.iterations)
 
 
 def columns_of(gram: Gram, most: int) -> Array | None:

@@ -331,7 +331,7 @@ def refined(qp: PolyhedralQP, x: Array) -> Array:
 
 def placed(qp: PolyhedralQP, x: Array) -> Array:
     """A feasible point near x in the `units` of the program, or its start if none is found."""
-    z = qp.units.write(qp.project(x))
+    z = qp.units.write(qp.feasible.project(x))
     return z if qp.scaled.violation(z) <= MAX_VIOLATION else qp.units.write(qp.start())
 
 

@@ -78,15 +78,15 @@ class MultiStart(Effort, Solver[QP]):
         if found is None:
             return _searched(begun(PolyhedralSearch, self, task))
         pairs, sizes = found
-        start = None if task.start is None else pairs.project(sizes * task.start)
+        start = None if task.start is None else pairs.feasible.project(sizes * task.start)
         ended = _searched(LocalSearch(self, task.on(pairs, start=start)))
 
         def declared(values: Values) -> Values:
             z = values.get(pairs.variable)  # optima beyond the best ones have no values
             if z is None:
                 return {}
-            x = restored(pairs, sizes, program.ranges, z)
-            return program.values(program.project(x))
+            x = restored(pairs, sizes, program.feasible.ranges, z)
+            return program.values(program.feasible.project(x))
 
         optima = tuple(replace(each, values=declared(each.values)) for each in ended.optima)
         path = ended.trace.iterates

@@ -77,7 +77,7 @@ class LocalSearch(IteratedSearch):
         super().__init__(options, task)
         qp = task.program
         self.effort = PROGRAM_EFFORT if qp.problem is None else 1.0
-        bounded = bool(np.any(np.isfinite(np.subtract(qp.upper, qp.lower))))
+        bounded = bool(np.any(np.isfinite(np.subtract(qp.feasible.upper, qp.feasible.lower))))
         if options.perturbations is None:
             self.most_perturbations = min(self.most_perturbations, PERTURBATIONS_PER_POINT * qp.n)
         self.most_perturbations = int(self.effort * self.most_perturbations) if bounded else 0
@@ -115,22 +115,22 @@ class LocalSearch(IteratedSearch):
         has not.
         """
         qp, count = self.qp, self.options.starts
-        lower, upper = qp.extent(qp.typical_width)
+        lower, upper = qp.feasible.extent(qp.typical_width)
 
         def at_ends(chosen: NDArray[np.bool_]) -> Array:
             """The feasible point nearest to where some weights are at their upper bound."""
-            return qp.project(np.where(chosen, upper, lower))
+            return qp.feasible.project(np.where(chosen, upper, lower))
 
         def spectral(rank: int, sign: float, generator: np.random.Generator) -> Array:
             vector = qp.gram.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
-            return at_ends(sign * qp.signs * vector > 0.0)
+            return at_ends(sign * qp.feasible.signs * vector > 0.0)
 
         def vertex(generator: np.random.Generator) -> Array:
             share = generator.uniform(0.05, 0.95)
             return at_ends(generator.random(qp.n) < share)
 
         def interior(generator: np.random.Generator) -> Array:
-            return qp.project(lower + (upper - lower) * generator.random(qp.n))
+            return qp.feasible.project(lower + (upper - lower) * generator.random(qp.n))
 
         starts: list[Start] = [lambda generator: qp.central_start()]
         if not qp.gram.on_demand:
@@ -205,12 +205,12 @@ class LocalSearch(IteratedSearch):
             self.elite[0] = replace(best, curvature=run.curvature)
 
     def _chain_of(self, run: Descent, status: Status) -> Chain:
-        gradient, exact = -self.qp.signs * run.v, run.gradient is not None
+        gradient, exact = -self.qp.feasible.signs * run.v, run.gradient is not None
         end = End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
         return Chain([end], run.work + OVERHEAD_WORK, run.iterations, run.perturbations)
 
     def _pattern(self, x: Array) -> bytes:
-        return np.packbits(np.concatenate(self.qp.at_bounds(x, self.task.tol))).tobytes()
+        return np.packbits(np.concatenate(self.qp.feasible.at_bounds(x, self.task.tol))).tobytes()
 
     def _values(self, x: Array) -> Values:
         return self.qp.values(x)

@@ -12,6 +12,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.matrices.gram import DenseGram
+from indefinite_opt.quadratic.programs.paired_box import PairedBox
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 
@@ -28,7 +29,7 @@ def in_pairs(
     >>> P, q = np.array([[0.0, 2.0], [2.0, 0.0]]), np.zeros(2)
     >>> ends = np.zeros(2), np.full(2, 9.0)
     >>> qp, sizes = in_pairs(P, q, np.array([[4.0, -2.0]]), np.array([6.0]), *ends)
-    >>> qp.signs, restored(qp, sizes, ends, qp.project(sizes * [2.0, 1.0]))
+    >>> qp.feasible.signs, restored(qp, sizes, ends, qp.feasible.project(sizes * [2.0, 1.0]))
     (array([ 1., -1.]), array([2., 1.]))
     """
     used = rows != 0.0
@@ -48,21 +49,20 @@ def in_pairs(
     if np.any(shape != 1.0):
         matrix = matrix * shape[:, None]
         matrix *= shape
-    qp = PairedQP(
-        DenseGram(matrix), q / sizes, signs, group, rhs / units[:k], sizes * lower, sizes * upper,
-        lines_held=tuple(f"line {g}" for g in range(k)), **declared,
-    )  # fmt: skip
-    return qp, sizes
+    names = tuple(f"line {g}" for g in range(k))
+    box = PairedBox(signs, group, rhs / units[:k], sizes * lower, sizes * upper, names)
+    return PairedQP(DenseGram(matrix), q / sizes, box, **declared), sizes
 
 
 def as_paired(asked: PolyhedralQP) -> tuple[PairedQP, Array] | None:
     """`in_pairs` of a program; None if it has none, if that overflows, or without finite ranges."""
-    if not (asked.is_disjoint and asked.is_bounded):
+    body = asked.feasible
+    if not (body.is_disjoint and body.is_bounded):
         return None
     # The ranges have the bounds that follow from rows, too.
     with np.errstate(over="ignore", invalid="ignore"):
         qp, sizes = in_pairs(
-            asked.P, asked.q, asked.A, asked.b, *asked.ranges, sense=asked.sense,
+            asked.P, asked.q, body.A, body.b, *body.ranges, sense=asked.sense,
             constant=asked.constant,
         )  # fmt: skip
         if not (np.isfinite(qp.gram.largest) and np.isfinite(qp.linear).all()):
@@ -73,5 +73,5 @@ def as_paired(asked: PolyhedralQP) -> tuple[PairedQP, Array] | None:
 def restored(qp: PairedQP, sizes: Array, ends: tuple[Array, Array], z: Array) -> Array:
     """The x between these ends of a point z, at a bound exactly where z is."""
     x = np.clip(z / sizes, *ends)
-    x = np.where(z == qp.lower, ends[0], x)
-    return np.where(z == qp.upper, ends[1], x)
+    x = np.where(z == qp.feasible.lower, ends[0], x)
+    return np.where(z == qp.feasible.upper, ends[1], x)

@@ -149,7 +149,7 @@ class PolyhedralSearch(IteratedSearch):
     def _end(self, run: ActiveSetDescent, status: Status) -> End:
         return End(
             run.end.copy(), run.value, status, run.curvature, run.residual(),
-            multipliers=self.units.multipliers(run.signed_multipliers(), self.qp.h.size),
+            multipliers=self.units.multipliers(run.signed_multipliers(), self.qp.feasible.h.size),
         )  # fmt: skip
 
     def _raise_unbounded(self, ray: Array | None, start: Array) -> None:
@@ -169,9 +169,11 @@ class PolyhedralSearch(IteratedSearch):
 
     def _vertex_of_rows(self, generator: np.random.Generator) -> Array:
         """A random vertex in the units of rows and bounds, or a feasible point."""
-        units = self.qp.row_units
+        units = self.qp.feasible.row_units
         try:
-            x = units.read(self.rows.over(self.qp.in_units(units)).random_vertex(generator))
+            x = units.read(
+                self.rows.over(self.qp.feasible.in_units(units)).random_vertex(generator)
+            )
         except SolverFailed:
             x = self.qp.start()
         return self.units.write(x)
