@@ -27,7 +27,7 @@ from local_solver import two_classes
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from indefinite_opt.quadratic import PolyhedralQP
+from indefinite_opt.quadratic import PolyhedralQP, answers
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ Peer = Callable[[ProgramKind, float], PeerBracket]
 
 def least_unit(program: ProgramKind) -> float:
     """A size of F below which a gap of a peer is not judged: its rounding at a feasible point."""
-    return program.zero_range(program.at(program.start()))
+    return answers.zero_range(program, program.at(program.start()))
 
 
 @dataclass(frozen=True, eq=False)

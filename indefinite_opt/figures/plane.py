@@ -121,12 +121,12 @@ class Plane:
         program = self.program
         s = np.stack(np.meshgrid(first, second), axis=-1)
         if isinstance(program, QP):  # exact on the plane, from two products with H
-            start, gradient = program.value_gradient(self.origin)
+            here = program.at(self.origin)
             curved = self.steps.T @ np.column_stack(
                 [program.hessian_times(u) for u in self.steps.T]
             )
-            slope = gradient @ self.steps
-            F = start + s @ slope + 0.5 * np.einsum("...a,ab,...b->...", s, curved, s)
+            slope = here.gradient @ self.steps
+            F = here.value + s @ slope + 0.5 * np.einsum("...a,ab,...b->...", s, curved, s)
         else:
             points = self.origin + s @ self.steps.T
             F = np.apply_along_axis(program.value, -1, points)

@@ -35,7 +35,7 @@ from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.modeling.compiler.plans import keep_plan, planned
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CompiledProgram, Declaration, PairedQP
+from indefinite_opt.quadratic import CompiledProgram, Declaration, PairedQP, answers
 
 
 def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
@@ -92,7 +92,7 @@ def _by_theorem(program: CompiledProgram[Any]) -> bool | None:
     """True if the program is linear, or if a theorem or its kernel says that it is convex."""
     if isinstance(program, PairedQP):
         return program.known_convex or None
-    always = program.is_convex and program.why_convex == CompiledProgram.why_convex.fget(program)  # type: ignore[attr-defined]
+    always = program.is_convex and answers.why_convex(program) == answers.ALWAYS_CONVEX
     return always or program.is_linear or None
 
 
@@ -287,7 +287,7 @@ class Formulation(Declaration):
         if isinstance(model.offset, str):
             point = program.at(program.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
-            held = program.optimality(point, None, 1e-6)
+            held = answers.optimality(program, point, None, 1e-6)
             multipliers = held.multipliers
             # A gap of `tol` leaves the conditions open up to its root; what misses them by more
             # stands in no relation to a boundary.

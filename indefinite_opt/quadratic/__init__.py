@@ -9,7 +9,7 @@ The folders, in the order in which data flow: `matrices`, `data`, `files`, `inst
 solvers derive from `Solver`; `bound_document` registers proofs of other programs.
 """
 
-from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic import answers, instances
 from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, conic_multipliers
 from indefinite_opt.quadratic.bracket.finite_form import FiniteForm, finite_form, obstacle
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
@@ -71,8 +71,10 @@ from indefinite_opt.quadratic.programs.paired_box import (
 from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.paired_qp import (
     PairedQP,
+    differs_in_upper_bounds,
     hull_dual,
     kernel_qp,
+    least_parts,
     svm_dual,
 )
 from indefinite_opt.quadratic.programs.problem import Problem
@@ -86,7 +88,7 @@ from indefinite_opt.quadratic.programs.program import (
     Spelling,
     VectorProgram,
 )
-from indefinite_opt.quadratic.programs.qp import MAX_CHARGE, QP, charged, critical_curvature
+from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.proof import proof_checker
 from indefinite_opt.quadratic.proof.certificate import Answer, Certificate, claim_of
 from indefinite_opt.quadratic.proof.no_optimum import NoOptimum, no_optimum

@@ -11,7 +11,7 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
 from indefinite_opt.modeling.programs import LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
-from indefinite_opt.quadratic import PairedQP, relative
+from indefinite_opt.quadratic import PairedQP, answers, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +162,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     first_order = dual.feasible.first_order(weights, gradient, tol)
     stationarity = first_order.residual / dual.gradient_unit(gradient)
     paid = dual.feasible.complementarity(weights, first_order.lower, first_order.upper)
-    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient)))
+    complementarity = relative(paid, answers.gap_unit(dual, dual.value(weights, gradient)))
     if max(stationarity, complementarity) > tol:
         raise ProblemError(
             "alpha", f"a stationary point of the SVM dual within {tol:g}",

@@ -32,6 +32,7 @@ from indefinite_opt.quadratic import (
     Status,
     Task,
     Trace,
+    answers,
     conic_multipliers,
     obstacle,
     relative,
@@ -364,7 +365,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     certificate, program, sense = result.certificate, task.program, task.program.sense
     answer = result._answer or begun(task, program.at(program.from_values(result.values)))
     if not np.isfinite(answer.error):
-        answer.near, answer.error = program.attained(answer.point, answer.primal)
+        answer.near, answer.error = answers.attained(program, answer.point, answer.primal)
     attained = program.declared(answer.near.value + answer.error, np.inf)
     feasible = certificate.claim is not Claim.NONE
     rigorous = feasible and sense * (attained - certificate.bound) >= 0.0
@@ -377,7 +378,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     if 0.0 < width < np.inf:
         # Beside a large constant the ends are farther apart by its rounding.
         width = max(width, upper - lower)
-        share = max(share, relative(width, program.gap_unit(answer.near.value)))
+        share = max(share, relative(width, answers.gap_unit(program, answer.near.value)))
     closed = share <= gap or width <= atol
     closed = closed or certificate.zero_range > 0.0
     status = ended(closed and rigorous, result.status)

@@ -21,7 +21,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import Encoding, KernelProblem, as_text, kernels
-from indefinite_opt.quadratic import Status, Trace
+from indefinite_opt.quadratic import Status, Trace, answers
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
 from indefinite_opt.workflow.result import Evidence, Result
 from indefinite_opt.workflow.saving import FORMAT
@@ -125,7 +125,7 @@ def _result_on(
     values = checked_values("value", parts["value"], program.shapes)
     multipliers = parts["multiplier"]
     if multipliers:  # a solve that a limit has ended may have none
-        multipliers = checked_values("multiplier", multipliers, program.multiplier_shapes)
+        multipliers = checked_values("multiplier", multipliers, answers.multiplier_shapes(program))
     checks.number("objective", facts["objective"])
     checks.positive("seconds", facts["seconds"], zero=True)
     checks.positive("residual", facts["residual"], zero=True, infinite=True)

@@ -48,6 +48,7 @@ from indefinite_opt.quadratic import (
     Status,
     Task,
     VectorProgram,
+    answers,
     obstacle,
     relative,
 )
@@ -551,9 +552,9 @@ def _open(task: Task[Any], answer: Answer) -> float:
         task.in_time(None, bound_convex, task, answer)
     proved = _taken(task, answer) <= task.tol
     # Conic solvers, which measure gaps beside 1, may see none at all below a unit of 1e-8.
-    visible = program.gap_unit(point.value) > 1e-8
+    visible = answers.gap_unit(program, point.value) > 1e-8
     if not proved and visible and not task.in_time(False, _has_finite_intervals, program):
-        balanced = task.in_time(np.inf, program.balanced_residual, point, found)
+        balanced = task.in_time(np.inf, answers.balanced_residual, program, point, found)
         paid = relative(found.complementarity, task.unit(point))
         return max(found.stationarity, balanced, paid)
     if not answer.closed and not answer.complete:
@@ -597,8 +598,8 @@ def _left(task: Task[Any], answer: Answer) -> tuple[float, float]:
 def _is_rounding(task: Task[Any], answer: Answer) -> bool:
     """Whether the gap is small beside terms that cancel, and the residual is small, too."""
     program, point = task.program, answer.point
-    terms = program.zero_range(point) / ZERO_SHARE
-    left = answer.open * program.gap_unit(point.value)
+    terms = answers.zero_range(program, point) / ZERO_SHARE
+    left = answer.open * answers.gap_unit(program, point.value)
     small = max(_residual(task, answer), answer.primal) <= task.tol
     return bool(small and left <= task.tol * CANCELLED * terms)
 

@@ -22,7 +22,7 @@ from helpers.problems import random_problem, suited
 from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.quadratic import PolyhedralQP
+from indefinite_opt.quadratic import PolyhedralQP, answers
 from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.program import ExplicitProgram
 from indefinite_opt.solvers import as_solver
@@ -169,11 +169,13 @@ def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.For
     program = declared.compiled
     if isinstance(program, PairedProgram):
         x = program.start()
-        names = program.multipliers(program.feasible.first_order(x, program.gradient(x)))
+        names = answers.named_multipliers(
+            program, program.feasible.first_order(x, program.gradient(x))
+        )
     elif isinstance(program, ExplicitProgram):
         names = program.multipliers(random_values(program, np.random.default_rng(0)))
     elif isinstance(program, PolyhedralQP):
-        names = program.named_multipliers({}, program.start())
+        names = answers.named_of_rows(program, {}, program.start())
     else:
         names = program.multipliers(np.zeros(program.row_lower.size))
     assert set(names) == set(declared.subject_to)
@@ -191,13 +193,13 @@ def test_every_program_answers_the_same_questions(formulation: iopt.Formulation)
     given = {name: generator.standard_normal(shape) for name, shape in program.shapes.items()}
     # Near any point there is a feasible one.
     point = program.at(program.from_values(given))
-    close, _ = program.attained(point, program.infeasibility(point.x))
+    close, _ = answers.attained(program, point, program.infeasibility(point.x))
     assert program.infeasibility(close.x) <= 1e-13
-    again, _ = program.attained(close, program.infeasibility(close.x))
+    again, _ = answers.attained(program, close, program.infeasibility(close.x))
     assert again.value == pytest.approx(close.value, rel=1e-12)
     form = program.standard_form()
     if form is not None:  # it has the declared objective
-        values = program.feasible_values(given)
+        values = answers.feasible_values(program, given)
         x = program.from_values(values)
         value = float(form.cost @ x) + form.constant
         if form.hessian is not None:
@@ -217,7 +219,8 @@ def test_convexified_objective_equals_the_declared_one_on_the_lines(title: str) 
     assert problem.is_psd == (shift == 0.0)
     program = as_formulation(title).declare(problem)
     assert program.curvature == "convex"
-    H, q, constant = program.compiled.convexified()
+    form = program.compiled.standard_form(convexified=True)
+    H, q, constant = form.hessian, form.cost, form.constant
     assert np.linalg.eigvalsh(H).min() >= -1e-12
     generator = np.random.default_rng(2)
     for _ in range(2):

@@ -21,6 +21,7 @@ from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.programs.krein import stabilise
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.theory.krein import krein_certificate
 
@@ -434,8 +435,9 @@ def test_the_bound_holds_at_any_point(C: float) -> None:
     generator = np.random.default_rng(0)
     for _ in range(20):
         x = program.feasible.random_point(generator) * generator.choice([1e-3, 0.1, 1.0])
-        value, gradient = program.value_gradient(x)
-        assert program.dual_bound(x, gradient) <= expected + 1e-6
+        at = program.at(x)
+        value, gradient = at.value, at.gradient
+        assert answers.dual_bound(program, x, gradient) <= expected + 1e-6
         residual = problem.Q @ x - 1.0
         assert value + 20.0 == pytest.approx(float(residual @ residual), rel=1e-10, abs=1e-8)
         assert_allclose(gradient, 2.0 * problem.Q @ residual, rtol=1e-9, atol=1e-9)

@@ -20,7 +20,7 @@ from indefinite_opt.algebra import Model, Translation
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.programs.margin_program import MarginProgram
-from indefinite_opt.quadratic import PolyhedralQP
+from indefinite_opt.quadratic import PolyhedralQP, answers
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
@@ -308,7 +308,7 @@ def has_no_point(program: Any) -> bool:
 def check_as_declared(model: Model, program: ConvexProgram, name: str, seed: int = 0) -> None:
     """Assert that what cvxpy states has the values and violations of this package's own atoms."""
     declared, generator = model.program(name, program), np.random.default_rng(seed)
-    assert set(program.multiplier_shapes) == set(model.subject_to)
+    assert set(answers.multiplier_shapes(program)) == set(model.subject_to)
     for size in (0.1, 1.0, 3.0):
         values = {n: size * generator.standard_normal(s) for n, s in program.shapes.items()}
         objective, violation = declared.evaluate(values)
@@ -324,7 +324,7 @@ def check_same(model: Model, program: Any, name: str, seed: int = 0) -> None:
     declared = Declared(model)
     generator = np.random.default_rng(seed)
     assert {n: v.shape for n, v in declared.variables.items()} == dict(program.shapes)
-    assert set(program.multiplier_shapes) == set(model.subject_to)
+    assert set(answers.multiplier_shapes(program)) == set(model.subject_to)
     points = declared.inside(generator)
     if not points:
         assert has_no_point(program), f"{name}: the declared set is empty"

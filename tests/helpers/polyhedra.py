@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from helpers import shaking
 from helpers.exact import Program, mirrored
 from indefinite_opt.foundation import Values
-from indefinite_opt.quadratic import Point, PolyhedralQP
+from indefinite_opt.quadratic import DeclaredRows, KernelConstant, Point, PolyhedralQP
+from indefinite_opt.quadratic.answers.bound import bounds_from
 from indefinite_opt.quadratic.data.naming import UNNAMED, Names
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.units import Units
@@ -57,14 +58,13 @@ class Rows(NamedTuple):
     def scaled(self) -> StandardForm:
         return self.qp.scaled
 
-    def named_multipliers(
-        self, stacked: dict[str, np.ndarray], x: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        return {name: stacked[name] for name in self.multiplier_shapes}
+    @property
+    def constants(self) -> tuple[KernelConstant, ...]:
+        return self.qp.constants
 
     @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        return dict.fromkeys(("inequalities", "equalities", "lower", "upper"), ())
+    def named(self) -> dict[str, DeclaredRows]:
+        return self.qp.named
 
     def start(self) -> Array:
         """A vertex, or a point inside the bounds if the rows admit none."""
@@ -218,7 +218,7 @@ def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
 def best_bound(program: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
     """The best of all bounds that a point proves with multipliers, the dear ones included."""
     z, y = of_rows(program.feasible, multipliers)
-    return max(bound.value for bound in program._bounds_from(point, z, y))
+    return max(bound.value for bound in bounds_from(program, point, z, y))
 
 
 def lowest(qp: Rows) -> float:

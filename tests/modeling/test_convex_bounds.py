@@ -14,10 +14,12 @@ from sklearn import datasets
 import indefinite_opt as iopt
 from helpers.exact import Matrix, as_matrix, as_vector, dot, is_psd, mirrored, product
 from helpers.kernel_programs import beside, exact_program
-from indefinite_opt.quadratic.programs.paired_bounds import (
+from indefinite_opt.quadratic import answers
+from indefinite_opt.quadratic.answers.paired_bounds import (
     attained_by_features,
     bound_by_features,
 )
+from indefinite_opt.quadratic.local.search.pair_search import central_start
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
@@ -79,7 +81,7 @@ def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
             least, exact = exact_program(problem, formulation).minimum()
             best = np.array([float(v) for v in exact])
             for x in points(qp, best, g):
-                found = [bound.value for bound in qp.bounds(qp.at(x), None)]
+                found = [bound.value for bound in answers.bounds(qp, qp.at(x), None)]
                 assert all(Fraction(bound) <= least for bound in found if np.isfinite(bound))
                 compared += len(found)
             claim = iopt.verify(
@@ -107,7 +109,7 @@ def test_bounds_of_inner_products_hold_for_exact_ones() -> None:
             if any(end is None for end in program.upper) and not is_psd(program.H):
                 continue
             assert problem.features is not None
-            xs = [qp.feasible.random_point(g), qp.start(), qp.central_start()]
+            xs = [qp.feasible.random_point(g), qp.start(), central_start(qp)]
             if np.all(np.isfinite(qp.feasible.upper)):
                 least, best = program.minimum()
                 xs.append(qp.feasible.project(np.array([float(v) for v in best])))
@@ -222,7 +224,7 @@ def test_a_constant_in_the_kernel_reaches_no_other_solver() -> None:
     K = -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - 2.0**50
     problem = iopt.KernelProblem(K, [1, -1, 1, -1, 1])
     formulation = iopt.GuoSchuurmansQP(beta=0.5)
-    H, _, _ = formulation.program(problem).convexified()
+    H = formulation.program(problem).standard_form(convexified=True).hessian
     assert np.abs(H).max() < 100.0
     assert np.linalg.eigvalsh(H)[0] >= -1e-9
     optimum = float(exact_program(problem, formulation).minimum()[0])
@@ -251,6 +253,6 @@ def test_what_counts_as_convex_is_charged_for_the_longest_way(
     a, u = Fraction(curvature), Fraction(large)
     optimum = -Fraction(1, 2) - u - a * u**2 / 2
     for x in ([1.0, 0.0], [1.0, large], [0.0, 0.0], [1.0, 1.0]):
-        bounds = [bound.value for bound in qp.bounds(qp.at(np.array(x)), None)]
+        bounds = [bound.value for bound in answers.bounds(qp, qp.at(np.array(x)), None)]
         assert np.isfinite(bounds).any()
         assert all(Fraction(bound) <= optimum for bound in bounds if np.isfinite(bound))

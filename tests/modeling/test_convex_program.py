@@ -12,6 +12,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.algebra import Model, NotCanonical
+from indefinite_opt.quadratic import answers
 
 PROBLEM = iopt.KernelProblem(np.eye(2), [1, -1])
 
@@ -62,7 +63,7 @@ def test_the_multipliers_of_a_cone_are_in_the_conditions(cone: str) -> None:
     assert np.linalg.norm(nearest - TARGETS[variable]) == pytest.approx(
         reference.solve("SCS", eps=1e-9), abs=1e-6
     )
-    assert result.multipliers["a"].shape == program.multiplier_shapes["a"]
+    assert result.multipliers["a"].shape == answers.multiplier_shapes(program)["a"]
     assert program.infeasibility(result.values) <= 1e-6
     assert program.residual(result.values, result.multipliers) <= 1e-6
     assert program.complementarity(result.values, result.multipliers) <= 1e-5

@@ -14,6 +14,7 @@ import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from helpers.exact import BoxProgram, as_matrix, as_vector, dot, mirrored, product
 from helpers.problems import random_problem
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.gaps import relative
 
 Claim = iopt.Claim
@@ -427,9 +428,13 @@ def test_units() -> None:
     assert np.isnan(relative(0.0, np.nan))
     # ‖Gα - e‖² of four points: F leaves out 4, and the smaller one counts.
     square = iopt.KSVM().program(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
-    assert (square.gap_unit(-1.0), square.gap_unit(-4.0), square.gap_unit(-3.0)) == (1.0, 0.0, 1.0)
+    assert (
+        answers.gap_unit(square, -1.0),
+        answers.gap_unit(square, -4.0),
+        answers.gap_unit(square, -3.0),
+    ) == (1.0, 0.0, 1.0)
     svm = iopt.SVMDual().program(iopt.KernelProblem(np.eye(2), [1, -1]))
-    assert (svm.gap_unit(0.0), svm.gap_unit(-3.0)) == (0.0, 3.0)
+    assert (answers.gap_unit(svm, 0.0), answers.gap_unit(svm, -3.0)) == (0.0, 3.0)
 
 
 def test_the_range_of_zero_is_that_of_terms_and_rows() -> None:
@@ -441,13 +446,13 @@ def test_the_range_of_zero_is_that_of_terms_and_rows() -> None:
     program, share = qp.program(), 64.0 * 2.0**-53
     point = program.at(np.array([2.0, -3.0]))
     terms = 0.5 * 4.0 + 2.0 * 6.0 + 10.0
-    assert program.zero_range(point) == pytest.approx(share * (terms + 11.0), rel=1e-14)
+    assert answers.zero_range(program, point) == pytest.approx(share * (terms + 11.0), rel=1e-14)
     multipliers = {
         "inequalities": np.array([0.5]), "equalities": np.array([-2.0]),
         "lower": np.array([0.0, 3.0]), "upper": np.array([1.0, 0.0]),
     }  # fmt: skip
     rows = 0.5 * (4.0 + 5.0) + 2.0 * (5.0 + 5.0) + 3.0 * (3.0 + 3.0) + 1.0 * (7.0 + 2.0)
-    found = program.zero_range(point, multipliers)
+    found = answers.zero_range(program, point, multipliers)
     assert found == pytest.approx(share * (terms + 11.0 + rows), rel=1e-14)
     # A kernel: ½xᵀ|Q|x + |c|ᵀx where both cancel, lines and bounds.
     svm = iopt.SVMDual(C=2.0).program(iopt.KernelProblem([[2.0, 1.0], [1.0, 4.0]], [1, -1]))
@@ -458,9 +463,11 @@ def test_the_range_of_zero_is_that_of_terms_and_rows() -> None:
         "upper": np.array([0.0, 2.0]),
     }
     expected = (0.5 * 8.0 + 2.0) + 3.0 * 2.0 + 1.0 * 1.0 + 2.0 * 3.0
-    assert svm.zero_range(svm.at(x), multipliers) == pytest.approx(share * expected, rel=1e-14)
+    assert answers.zero_range(svm, svm.at(x), multipliers) == pytest.approx(
+        share * expected, rel=1e-14
+    )
     # F that is far from 0 needs no terms.
-    assert svm.zero_range(svm.at(np.array([1.0, 0.5]))) == 0.0
+    assert answers.zero_range(svm, svm.at(np.array([1.0, 0.5]))) == 0.0
 
 
 def test_what_violates_a_constraint_pays_for_it() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.matrices.sparse import as_sparse
 from indefinite_opt.quadratic.rows.convex_solution import convex_solution
 
@@ -45,10 +46,10 @@ def test_the_optimum_is_that_of_highs_and_exact_on_its_face(seed: int, tmp_path:
     x, optimum = found.x, by_highs(qp.write(tmp_path / "program.mps"))
     assert 0.5 * x @ qp.P @ x + qp.q @ x == pytest.approx(optimum, rel=1e-6, abs=1e-7)
     assert program.feasible.discrepancy(x) <= 1e-13
-    optimality = program.optimality(program.at(x), found.by_kind(program.feasible))
+    optimality = answers.optimality(program, program.at(x), found.by_kind(program.feasible))
     assert optimality.stationarity <= 1e-12
     assert optimality.complementarity <= 1e-10
-    assert not program.inconsistencies(optimality, 1e-12)
+    assert not answers.inconsistencies(program, optimality, 1e-12)
     result = iopt.solve(qp)
     assert (result.solver, result.certificate.claim) == ("clarabel", iopt.Claim.GLOBAL)
     assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-7)

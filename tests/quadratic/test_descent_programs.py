@@ -16,6 +16,7 @@ from helpers.exact import mirrored
 from helpers.polyhedra import Rows, lowest, program
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
@@ -243,11 +244,13 @@ def test_the_form_is_a_program(kind: str) -> None:
         np.testing.assert_allclose(place(restore(z)), z, atol=1e-12)
         point = qp.at(z)
         assert point.value == pytest.approx(one.value(restore(z)))
-        optimality = qp.optimality(point, None)
-        again = qp.optimality(point, optimality.multipliers)
+        optimality = answers.optimality(qp, point, None)
+        again = answers.optimality(qp, point, optimality.multipliers)
         assert again.stationarity <= 1e-12
         assert again.complementarity == pytest.approx(optimality.complementarity)
-        assert {k: np.shape(v) for k, v in optimality.multipliers.items()} == qp.multiplier_shapes
+        assert {
+            k: np.shape(v) for k, v in optimality.multipliers.items()
+        } == answers.multiplier_shapes(qp)
         # The nearest point: no feasible direction from it leads towards what is projected.
         outside = 4.0 * generator.standard_normal(7)
         nearest = qp.feasible.project(outside)

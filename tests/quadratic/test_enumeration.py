@@ -15,6 +15,7 @@ from scipy.linalg import null_space
 import indefinite_opt as iopt
 from helpers.problems import inertias, random_kernel, whole_numbers
 from helpers.programs import FORMS, Array, Program, form
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.gaps import relative
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
@@ -57,7 +58,7 @@ class Instance:
         return float(self.program.value(result.values[self.compiled.variable]))
 
     def size(self) -> float:
-        return self.compiled.gap_unit(self.least)
+        return answers.gap_unit(self.compiled, self.least)
 
 
 def instance(number: int) -> Instance:

@@ -22,6 +22,7 @@ from helpers.exact import (
 )
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import InfeasibleProblem
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.bracket.finite_form import box_quadratic, finite_form, with_slacks
 from indefinite_opt.quadratic.programs.paired_qp import kernel_qp, svm_dual
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
@@ -251,7 +252,7 @@ def test_curvature_that_counts_as_zero_proves_no_more_than_the_optimum(lines: in
         assert qp.is_convex
         least, points = global_minimisers(box_quadratic(qp))
         for x in (np.array(points[0], float), np.array([1.0, 1.0, 0.0, 0.0]), np.full(4, 2.0**25)):
-            bound = qp.dual_bound(x, qp.gradient(x))
+            bound = answers.dual_bound(qp, x, qp.gradient(x))
             assert Fraction(bound) <= least
         assert bound > -np.inf
 
@@ -265,7 +266,7 @@ def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
         for C in (0.1, *(10.0 ** g.uniform(-8.0, 8.0, 6))):
             qp = svm_dual(problem, C, lines=lines)
             x = np.full(n, C) * g.integers(0, 2)
-            bound = qp.dual_bound(x, qp.gradient(x))
+            bound = answers.dual_bound(qp, x, qp.gradient(x))
             assert Fraction(bound) <= -n * Fraction(C)
             assert bound >= -n * C * (1.0 + (2 * n + 16) * EPS)
 
@@ -297,7 +298,7 @@ def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: floa
         one, other = as_vector(k)
         least = -2 / (one + other) if lines else -(1 / one + 1 / other) / 2
         x = share * (np.full(2, 2.0 / k.sum()) if lines else 1.0 / k)
-        bound = qp.dual_bound(x, qp.gradient(x))
+        bound = answers.dual_bound(qp, x, qp.gradient(x))
         assert Fraction(bound) <= least
         assert bound == pytest.approx(float(least), rel=1e-13 / share)
 

@@ -13,6 +13,7 @@ from scipy import optimize
 import indefinite_opt as iopt
 from helpers.exact import Exactly, as_vector, fractions
 from helpers.polyhedra import best_bound
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.matrices.sparse import Entries
 from indefinite_opt.quadratic.rows.nearby import Sides, nearby_point
 
@@ -45,7 +46,7 @@ def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None
     program, x, prices = drawn(seed, definite=False)
     z, y, low, high = (fractions((name != left_out) * prices[name]) for name in PARTS)
     prices.pop(left_out, None)
-    found = program.optimality(program.at(x), prices)
+    found = answers.optimality(program, program.at(x), prices)
     P, q = fractions(program.P), fractions(program.q)
     G, h, A, lb, ub = (
         fractions(getattr(program.feasible, part)) for part in ("G", "h", "A", "lower", "upper")
@@ -270,7 +271,7 @@ def test_multipliers_of_a_stationary_point_are_recovered(seed: int, power: int) 
         A=A / unit * rows[m:, None], b=(A @ x) * rows[m:], lb=-unit, ub=unit,
     )  # fmt: skip
     program = qp.program()
-    found = program.optimality(program.at(unit * x), None, 1e-9)
+    found = answers.optimality(program, program.at(unit * x), None, 1e-9)
     prices = found.multipliers
     left = (found.reduced - prices["lower"] + prices["upper"]) * unit
     # Twenty terms below 10 are rounded, with a factor of a hundred for the fit.
@@ -289,7 +290,7 @@ def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     G, A, q = g.standard_normal((1, n)), g.standard_normal((1, n)), g.standard_normal(n)
     qp = iopt.QuadraticProgram(np.zeros((n, n)), q, G=G, h=G @ x, A=A, b=A @ x, lb=-1.0, ub=1.0)
     program = qp.program()
-    found = program.optimality(program.at(x), None, 1e-9)
+    found = answers.optimality(program, program.at(x), None, 1e-9)
     left = found.reduced - found.multipliers["lower"] + found.multipliers["upper"]
     bounds = np.diag(np.sign(x))[np.abs(x) == 1.0]
     _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)

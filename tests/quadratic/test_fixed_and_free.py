@@ -20,6 +20,7 @@ import indefinite_opt as iopt
 from helpers import shaking
 from helpers.exact import Program, as_matrix, is_psd, mirrored
 from indefinite_opt.errors import IncompatibleSolver, UnboundedProblem
+from indefinite_opt.quadratic.bracket.finite_form import ends_of_minimisers
 from indefinite_opt.quadratic.proof import proof_checker
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
 from indefinite_opt.quadratic.rows.polyhedron import opposite_rows
@@ -112,7 +113,7 @@ def test_a_convex_free_variable_needs_no_range() -> None:
     assert (bracket.lower, bracket.upper) == pytest.approx((-0.25, -0.25), rel=1e-4)
     assert bracket.values["x"] == pytest.approx([1.0, 0.5], abs=1e-6)
     assert iopt.solve(qp, prove=10).certificate.claim is iopt.Claim.GLOBAL
-    low, high = qp.program().optimal_ranges
+    low, high = ends_of_minimisers(qp.program())
     assert low == pytest.approx([0.0, 0.0], abs=1e-6)
     assert high == pytest.approx([1.0, 0.5], abs=1e-6)
 
@@ -130,7 +131,7 @@ def test_what_falls_without_end_or_is_flat_is_refused() -> None:
     for crossed, error in ((2.0, IncompatibleSolver), (6.0, UnboundedProblem)):
         P = [[-1.0, 0.0, 0.0], [0.0, 2.0, crossed], [0.0, crossed, 2.0]]
         qp = iopt.QuadraticProgram(P, lb=[0.0, -INF, -INF], ub=[1.0, INF, INF])
-        assert qp.program().optimal_ranges is None
+        assert ends_of_minimisers(qp.program()) is None
         with pytest.raises(error):
             iopt.bound(qp)
 
@@ -172,7 +173,7 @@ def test_ends_hold_all_minimisers_and_brackets_the_optimum(count: int) -> None:
     for p in programs(7, count):
         qp, found = program(p), p.minimum(every=True)
         assert found is not None
-        ends = qp.program().optimal_ranges
+        ends = ends_of_minimisers(qp.program())
         if ends is None:
             continue
         order = shaking.order(p.n, "fixed and free")

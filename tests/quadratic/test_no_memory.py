@@ -9,6 +9,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.rows import polyhedral_qp, polyhedron, ranges
 
 
@@ -53,10 +54,10 @@ def test_bounds_are_the_same_whenever_they_are_asked_for() -> None:
     zero = {name: np.zeros_like(value) for name, value in good.items()}
     expected = {}
     for name, multipliers in (("good", good), ("zero", zero)):
-        expected[name] = list(convex().compiled().bounds(fresh.at(x), multipliers))
+        expected[name] = list(answers.bounds(convex().compiled(), fresh.at(x), multipliers))
     for _ in range(2):
         for name, multipliers in (("zero", zero), ("good", good)):
-            assert list(used.bounds(used.at(x), multipliers)) == expected[name]
+            assert list(answers.bounds(used, used.at(x), multipliers)) == expected[name]
 
 
 @pytest.mark.parametrize("solver", ["clarabel", "multistart"])

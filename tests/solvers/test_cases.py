@@ -14,6 +14,7 @@ import indefinite_opt as iopt
 from helpers.cases import CASES, LIN_LIN, TWO_POINTS, Case
 from helpers.problems import suited
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.quadratic import answers
 
 
 def pairs() -> Iterator[tuple[Case, str]]:
@@ -47,7 +48,9 @@ def test_optimum(case: Case, solver: str) -> None:
             iopt.solve(problem, case.formulation, solver=solver)
         return
     # No gap is small beside an optimum of 0, which solvers that do not descend meet up to theirs.
-    units = [program.gap_unit(program.sense * v - program.constant) for v in case.objectives]
+    units = [
+        answers.gap_unit(program, program.sense * v - program.constant) for v in case.objectives
+    ]
     atol = 1e-6 if solver not in LOCAL_SOLVERS and min(units) == 0.0 else 0.0
     result = iopt.solve(problem, case.formulation, solver=solver, atol=atol)
     size = max(1.0, abs(case.objectives[0]))

@@ -9,6 +9,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
@@ -25,7 +26,7 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     ours = generated(problem, formulation, tol=tol)
     full = iopt.solve(problem, formulation, solver="highs", tol=tol)
     program = formulation.program(problem)
-    size = max(program.gap_unit(program.sense * r.objective) for r in (ours, full))
+    size = max(answers.gap_unit(program, program.sense * r.objective) for r in (ours, full))
     # Rows of 0 are so up to the rounding of their terms, 64 of it at most.
     rounding = 64.0 * 2.0**-53 * 2.0 * problem.largest
     if max(abs(ours.objective), abs(full.objective)) <= rounding:

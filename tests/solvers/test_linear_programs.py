@@ -14,6 +14,7 @@ from helpers.exact import as_matrix, as_vector, linear_optimum, product
 from helpers.problems import random_problem
 from helpers.processes import fresh
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.solving.solution import Status
@@ -96,10 +97,10 @@ def test_any_point_is_repaired(formulation: iopt.Formulation, scale: float) -> N
     generator = np.random.default_rng(0)
     for _ in range(2):
         given = program.values(generator.standard_normal(program.cost.size))
-        values = program.feasible_values(given)
+        values = answers.feasible_values(program, given)
         x = program.from_values(values)
         assert program.infeasibility(x) <= 1e-13
-        again = program.from_values(program.feasible_values(values))
+        again = program.from_values(answers.feasible_values(program, values))
         assert_allclose(again, x, rtol=1e-9, atol=1e-13)
 
 
@@ -115,7 +116,7 @@ def test_conditions_by_blocks_are_those_of_the_matrix(
     generator = np.random.default_rng(0)
     x, rows = (generator.standard_normal(v.size) for v in (program.cost, program.row_lower))
     rows = np.where(program.row_lower == program.row_upper, rows, -np.abs(rows))
-    found = program.optimality(program.at(x), program.multipliers(rows))
+    found = answers.optimality(program, program.at(x), program.multipliers(rows))
     A = program.arrays()["A"]
     reduced = program.cost - A.T @ rows
     ends = np.where(reduced > 0.0, program.lower, program.upper)
@@ -132,9 +133,13 @@ def test_the_repaired_slacks_are_the_least() -> None:
     """K = [[2, 1], [1, 3]], u = (1, -1), b = ½: margins 3/2 and 3/2 for y = (1, -1)."""
     problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 3.0]], [1, -1])
     program = iopt.LPSVM().program(problem)
-    found = program.feasible_values({"u": np.array([1.0, -1.0]), "b": 0.5, "xi": np.ones(2)})
+    found = answers.feasible_values(
+        program, {"u": np.array([1.0, -1.0]), "b": 0.5, "xi": np.ones(2)}
+    )
     assert_array_equal(found["xi"], [0.0, 0.0])
-    found = program.feasible_values({"u": np.array([0.5, 0.0]), "b": 0.5, "xi": -np.ones(2)})
+    found = answers.feasible_values(
+        program, {"u": np.array([0.5, 0.0]), "b": 0.5, "xi": -np.ones(2)}
+    )
     # Margins ½·2 + ½ = 3/2 and -(½·1 + ½) = -1.
     assert_array_equal(found["xi"], [0.0, 2.0])
 
@@ -143,7 +148,7 @@ def test_the_repaired_weights_are_the_nearest() -> None:
     """(0.9, 0.3 | 0.2): the first class goes down by 0.35 each, where 0.3 would be negative."""
     problem = iopt.KernelProblem(np.diag([1.0, 2.0, 4.0]), [1, 1, -1])
     program = iopt.GuoSchuurmansLP(beta=0.5).program(problem)
-    found = program.feasible_values({"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
+    found = answers.feasible_values(program, {"alpha": np.array([0.9, 0.3, 0.2]), "delta": -7.0})
     assert_allclose(found["alpha"], [0.5, 0.0, 0.5], atol=1e-15)
     # δ = max 2 Q α = max(2·½, 0, 8·½).
     assert found["delta"] == pytest.approx(4.0, abs=1e-15)
@@ -298,7 +303,7 @@ def test_every_form_has_the_optimum_of_the_program(
         size = max(1.0, abs(best))
         assert value == pytest.approx(-best if found.is_dual else best, abs=1e-6 * size)
         values, multipliers = found.solution(v, rows)
-        x = whole.from_values(whole.feasible_values(values))
+        x = whole.from_values(answers.feasible_values(whole, values))
         assert whole.cost @ x == pytest.approx(best, abs=1e-6 * size)
         assert whole.dual_bound(multipliers) == pytest.approx(best, abs=1e-6 * size)
 

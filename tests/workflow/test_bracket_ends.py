@@ -11,8 +11,10 @@ import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, is_psd, mirrored
 from helpers.kernel_programs import beside, exact_program
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.bracket.finite_form import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
+from indefinite_opt.quadratic.local.search.pair_search import central_start
 from indefinite_opt.quadratic.programs.gaps import relative
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task
@@ -115,8 +117,8 @@ def test_the_attained_value_is_one_of_a_feasible_point_nearby(exponent: int) -> 
         others = [iopt.SVMDual(C=2.0, bias=False), iopt.KSVM(C=2.0)]
         for formulation in formulations(problem, g) + others:
             program, qp = exact_program(problem, formulation), formulation.program(problem)
-            for x in (qp.feasible.random_point(g), qp.central_start()):
-                point, error = qp.attained(qp.at(x), 0.0)
+            for x in (qp.feasible.random_point(g), central_start(qp)):
+                point, error = answers.attained(qp, qp.at(x), 0.0)
                 attained = Fraction(point.value + error)
                 for z in beside(program, as_vector(x)):
                     assert program.value(z) <= attained
@@ -135,10 +137,10 @@ def test_a_point_outside_of_the_box_attains_what_one_inside_does() -> None:
     for t in (1e-12, 1e-9, 1e-3):
         x = np.array([1.0 + t, 1.0 + t])
         # Far enough outside, it is moved; nearer than rounding, the way to the box is an error.
-        point, error = qp.attained(qp.at(x), qp.infeasibility(x))
+        point, error = answers.attained(qp, qp.at(x), qp.infeasibility(x))
         assert point.x.max() <= 1.0
         assert 0.0 <= point.value + error <= 1e-13
-        point, error = qp.attained(qp.at(x), 0.0)
+        point, error = answers.attained(qp, qp.at(x), 0.0)
         assert 2.0 * t <= point.value + error <= 8.0 * t
 
 
@@ -197,7 +199,9 @@ def test_bounds_hold_where_products_underflow(scale: float) -> None:
             proved = [search.bracket.lower, form.linear_bound()]
             if qp.is_convex:
                 points = [qp.at(x) for x in (search.bracket.point, qp.feasible.random_point(g))]
-                proved += [found.value for point in points for found in qp.bounds(point, None)]
+                proved += [
+                    found.value for point in points for found in answers.bounds(qp, point, None)
+                ]
             assert all(Fraction(bound) <= optimum for bound in proved if np.isfinite(bound))
             assert Fraction(search.bracket.value) >= optimum
 

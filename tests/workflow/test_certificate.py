@@ -13,6 +13,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem, suited
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.proof.proof_checker import FailedProof, check
 
 Claim = iopt.Claim
@@ -103,7 +104,7 @@ def test_no_number_is_too_large_or_small_to_be_judged(title: str) -> None:
                 name: base * value + size * generator.standard_normal(np.shape(value))
                 for name, value in right.values.items()
             }
-            for given in (values, program.feasible_values(values)):
+            for given in (values, answers.feasible_values(program, values)):
                 certificate = iopt.verify(problem, title, given)
                 if certificate.claim is Claim.GLOBAL:
                     best = right.objective

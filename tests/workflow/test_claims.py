@@ -9,6 +9,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation.limits import TimeLimitReached
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
 from indefinite_opt.quadratic.programs.program import Curvature, Optimality, Point
 from indefinite_opt.quadratic.proof.certificate import Answer, claim_of
@@ -60,7 +61,7 @@ def program(K, C: float = 1.0, lines: int = 0) -> PairedQP:
 
 def examined(qp: PairedQP, x, reduced) -> tuple[Curvature, float]:
     optimality = Optimality({}, 0.0, 0.0, unit=1.0, reduced=np.array(reduced))
-    sign, least, _ = qp.curvature(qp.at(np.array(x)), optimality, tol=1e-6)
+    sign, least, _ = answers.curvature(qp, qp.at(np.array(x)), optimality, tol=1e-6)
     return sign, least
 
 
@@ -104,7 +105,7 @@ def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> Non
     H = qp.H()[np.ix_(kept, kept)]
     basis = np.linalg.svd(qp.feasible.A[:, kept])[2][lines:].T if lines else np.eye(5)
     expected = np.linalg.eigvalsh(basis.T @ H @ basis)[0]
-    least, rounding = qp.least_curvature(kept)
+    least, rounding = answers.least_curvature(qp, kept)
     assert least == pytest.approx(expected, rel=1e-10, abs=1e-12)
     assert 0.0 < rounding <= 1e-13 * np.abs(K).sum()
 
@@ -114,7 +115,7 @@ def test_units_of_variables_hide_no_curvature(lines: int) -> None:
     """diag(10¹², -10⁻⁵, 10⁻⁶) is negative along (0, 1, 0), and along (0, 1, 1) on yᵀd = 0."""
     for sign in (-1.0, 1.0):
         qp = program(np.diag([1e12, sign * 1e-5, 1e-6]), lines=lines)
-        least, rounding = qp.least_curvature(np.arange(3))
+        least, rounding = answers.least_curvature(qp, np.arange(3))
         assert sign * least > rounding
 
 

@@ -13,6 +13,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, Program, as_matrix, as_vector
 from indefinite_opt.modeling.programs.signed_weights import signed_qp
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.paired_qp import kernel_qp
 
 Claim = iopt.Claim
@@ -110,7 +111,7 @@ def test_bounds_of_kernel_programs_in_boxes_of_any_width(
         )  # fmt: skip
         least, best = exact.minimum()
         for x in (qp.start(), qp.feasible.project(np.full(3, 0.3 * width)), np.array(best, float)):
-            bounds = [bound.value for bound in qp.charged_bounds(qp.at(x), {}, np.inf)]
+            bounds = [bound.value for bound in answers.charged_bounds(qp, qp.at(x), {}, np.inf)]
             assert bounds
             assert all(Fraction(value) <= least for value in bounds)
         closed += max(bounds) >= float(least) - 1e-6 * abs(float(least))
@@ -131,7 +132,7 @@ def test_bounds_of_programs_in_signed_weights(total: float) -> None:
     curvature = curved[0][0] + curved[1][1] - 2 * curved[0][1]
     least = curvature * most**2 / 2 - Fraction(3, 4) * most + 2 * Fraction(epsilon) * most
     x = qp.from_values({"beta": np.array([float(most), -float(most)])})
-    bounds = [bound.value for bound in qp.charged_bounds(qp.at(x), {}, np.inf)]
+    bounds = [bound.value for bound in answers.charged_bounds(qp, qp.at(x), {}, np.inf)]
     assert all(Fraction(value) <= least for value in bounds)
     assert max(bounds) == pytest.approx(float(least), abs=1e-8)
 

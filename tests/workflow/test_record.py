@@ -109,7 +109,7 @@ def test_the_cuts_of_accpm_are_tangents_that_leave_the_optimum() -> None:
         # Convex F is at least its tangent: what the cut removes is worse than its centre.
         assert cut.gradient @ (best - x) <= 1e-7
         step = 1e-5 * np.random.default_rng(0).standard_normal(x.size)
-        rise = program.value_gradient(x + step)[0] - program.value_gradient(x - step)[0]
+        rise = program.at(x + step).value - program.at(x - step).value
         assert rise == pytest.approx(2.0 * cut.gradient @ step, rel=1e-4, abs=1e-10)
 
 

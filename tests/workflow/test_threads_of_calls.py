@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import indefinite_opt as iopt
 from helpers.problems import gaussian, symmetric
 from helpers.processes import fresh
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 
 
@@ -35,8 +36,9 @@ def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatc
 
         return spy
 
-    for name in ("at", "attained"):  # of the solve, and of the certificate
-        monkeypatch.setattr(PairedQP, name, spied(getattr(PairedQP, name)))
+    # Of the solve, and of the certificate.
+    monkeypatch.setattr(PairedQP, "at", spied(PairedQP.at))
+    monkeypatch.setattr(answers, "attained", spied(answers.attained))
     problem = iopt.KernelProblem(K, np.resize([1, -1], 40))
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()

@@ -14,7 +14,14 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.programs.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CompiledProgram, PairedProgram, PairedQP, PolyhedralQP
+from indefinite_opt.quadratic import (
+    CompiledProgram,
+    PairedProgram,
+    PairedQP,
+    PolyhedralQP,
+    answers,
+    least_parts,
+)
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
@@ -88,7 +95,7 @@ def compare_theorem(model: Model, program: CompiledProgram[Any], problem: Kernel
         if expected.keys() != found.keys():
             raise AssertionError(f"constraints {sorted(found)} instead of {sorted(expected)}")
         equations = {row.name for row in form.rows if row.equal}
-        if equations != set(program.line_names):
+        if equations != set(answers.line_names(program)):
             raise AssertionError(f"equations {sorted(equations)}")
         for name, residual in expected.items():
             if not _agree(residual, found[name], lambda: float(problem.n)):
@@ -117,7 +124,7 @@ def _same_objective(form: Canonical, program: CompiledProgram[Any], values: Valu
         # Beside the constraints F may be another one than `at` says, which leaves out what they
         # fix; and what both parts of a weight may have in common can be so large that its rounding
         # counts.
-        value = program.value(program.least_parts(values))
+        value = program.value(least_parts(program, values))
     else:
         value = program.at(program.from_values(values)).value
     compiled = value + program.constant
@@ -166,8 +173,11 @@ def _of_blocks(program: LinearProgram, values: Values) -> dict[str, Array]:
 
 @_residuals.register(MarginProgram)
 def _of_margins(program: MarginProgram, values: Values) -> dict[str, Array]:
-    xi, (margin, k) = values["xi"], program.spelling("margin")
-    return {margin: -k * (program.excess(values) + xi), program.spelling("slack").name: -xi}
+    xi, (margin, k) = values["xi"], answers.spelling(program, "margin")
+    return {
+        margin: -k * (program.excess(values) + xi),
+        answers.spelling(program, "slack").name: -xi,
+    }
 
 
 @_residuals.register(PolyhedralQP)
@@ -196,12 +206,12 @@ def _of_pairs(qp: PairedQP, values: Values) -> dict[str, Array]:
         return _of_box(qp, values)
     beta = values[qp.variable]
     end = np.broadcast_to(qp.feasible.upper, qp.n)[: beta.size]
-    return _with_lines(qp, qp.least_parts(values), {"lower": -end - beta, "upper": beta - end})
+    return _with_lines(qp, least_parts(qp, values), {"lower": -end - beta, "upper": beta - end})
 
 
 def _with_lines(program: PairedProgram, x: Array, bounds: dict[str, Array]) -> dict[str, Array]:
     """The residuals of bounds, in the units of variables, and those of lines, by declared names."""
-    box, spelling = program.feasible, program.spelling
+    box, spelling = program.feasible, partial(answers.spelling, program)
     lines = zip(box.names, box.A @ x - box.b, strict=True)
     found = {name: spelling(name).multiple * residual for name, residual in lines} | bounds
     return {spelling(name).name: residual for name, residual in found.items()}

@@ -20,7 +20,7 @@ from indefinite_opt.algebra import (
 )
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, relative
+from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, answers, relative
 
 
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
@@ -47,7 +47,6 @@ class ConvexProgram(ExplicitProgram):
     usual_solver = "clarabel"
     is_convex = True
     multipliers_from_solver = True
-    why_convex = "Convex by the rules of cvxpy"
 
     @property
     def sense(self) -> int:  # type: ignore[override]
@@ -67,20 +66,6 @@ class ConvexProgram(ExplicitProgram):
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: v.shape for name, v in self._translated[2].items()}
-
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {
-            name: row.shape if len(row.dual_variables) == 1 else (row.size,)
-            for name, row in self._translated[1].items()
-        }
-
-    @property
-    def line_names(self) -> tuple[str, ...]:
-        """The equations and the cones, whose multipliers may have any sign in an entry."""
-        one_signed = ("Inequality", "NonPos", "NonNeg")
-        rows = self.model.subject_to.items()
-        return tuple(name for name, row in rows if row.kind not in one_signed)
 
     def _set(self, values: Values) -> None:
         for name, variable in self._translated[2].items():
@@ -108,10 +93,6 @@ class ConvexProgram(ExplicitProgram):
                 share = relative(missed, size)
                 worst = share if np.isnan(share) else max(worst, share)
         return worst if np.isfinite(worst) else np.inf
-
-    def repair(self, x: Values) -> tuple[float, float]:
-        missed = (float(np.max(amounts, initial=0.0)) for amounts, _ in self._missed(x))
-        return max(missed, default=0.0), 0.0
 
     def _missed(self, values: Values) -> Iterator[tuple[Array, Array]]:
         """By how much each constraint is violated, and the sizes of its terms."""
@@ -197,14 +178,43 @@ class ConvexProgram(ExplicitProgram):
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         return -np.inf
 
-    def remarks(self, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
-        return ["No bound is proved, as cvxpy evaluates the program with unknown rounding."]
-
     def arrays(self) -> dict[str, Array]:
         raise ProblemError("path", "a linear, quadratic or logistic program", self.title)
 
     def standard_form(self) -> StandardForm | None:
         return None
+
+
+@answers.why_convex.register
+def _(program: ConvexProgram) -> str:
+    return "Convex by the rules of cvxpy"
+
+
+@answers.multiplier_shapes.register
+def _(program: ConvexProgram) -> dict[str, tuple[int, ...]]:
+    return {
+        name: row.shape if len(row.dual_variables) == 1 else (row.size,)
+        for name, row in program._translated[1].items()
+    }
+
+
+@answers.line_names.register
+def _(program: ConvexProgram) -> tuple[str, ...]:
+    """The equations and the cones, whose multipliers may have any sign in an entry."""
+    one_signed = ("Inequality", "NonPos", "NonNeg")
+    rows = program.model.subject_to.items()
+    return tuple(name for name, row in rows if row.kind not in one_signed)
+
+
+@answers.repair.register
+def _(program: ConvexProgram, x: Values) -> tuple[float, float]:
+    missed = (float(np.max(amounts, initial=0.0)) for amounts, _ in program._missed(x))
+    return max(missed, default=0.0), 0.0
+
+
+@answers.remarks.register
+def _(program: ConvexProgram, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
+    return ["No bound is proved, as cvxpy evaluates the program with unknown rounding."]
 
 
 def _attributes(variable: Any) -> list[Any]:

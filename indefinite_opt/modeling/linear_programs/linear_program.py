@@ -17,6 +17,7 @@ from indefinite_opt.quadratic import (
     Optimality,
     Point,
     StandardForm,
+    answers,
     relative,
 )
 
@@ -137,7 +138,7 @@ class LinearProgram(CompiledProgram[Array]):
     array([0. , 0.5, 2. ])
     >>> program.multipliers(np.array([-0.25]))    # slack: 3 - 0.25
     {'margin': array([0.25]), 'slack': array([2.75])}
-    >>> program.feasible_values({"u": np.array([0.5]), "xi": np.array([7.0])})
+    >>> answers.feasible_values(program, {"u": np.array([0.5]), "xi": np.array([7.0])})
     {'u': array([0.5]), 'xi': array([0.])}
     >>> program.dual_bound({"margin": np.array([0.7])})    # 0.5, the optimum at u = 0.5
     0.5
@@ -148,7 +149,6 @@ class LinearProgram(CompiledProgram[Array]):
     is_linear = True
     multipliers_from_solver = True
     is_convex = True
-    why_convex = "Linear"
 
     variables: Mapping[str, Columns]
     constraints: Mapping[str, Rows]
@@ -253,62 +253,16 @@ class LinearProgram(CompiledProgram[Array]):
         return self._named(rows, self.cost - self._column_products(rows, constrained))
 
     @property
-    def line_names(self) -> tuple[str, ...]:
-        return tuple(name for name, row in self.constraints.items() if row.equal)
-
-    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: variable.shape for name, variable in self.variables.items()}
 
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        zeros = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
-        return {name: np.shape(v) for name, v in self._named(*zeros).items()}
-
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
         return Point(x, float(self.cost @ x), self.cost)
-
-    def feasible_values(self, values: Values | None = None) -> Values:
-        x = np.zeros(self.cost.size) if values is None else self.from_values(values)
-        return self.values(self._repaired(x))
-
-    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-        return self.at(self._repaired(point.x)), 0.0
-
-    def optimality(
-        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
-    ) -> Optimality:
-        """Violation of the dual constraints, and multipliers times slacks."""
-        if not multipliers:
-            return Optimality({}, np.inf, np.inf)
-        rows = self.from_multipliers(dict(multipliers))
-        image, products = self._products(point.x, rows)
-        reduced = self.cost - products
-        violation = paid = 0.0
-        for multiplier, low, high, at in (
-            (rows, self.row_lower, self.row_upper, image),
-            (reduced, self.lower, self.upper, point.x),
-        ):
-            for side, end in ((multiplier, low), (-multiplier, high)):
-                active = np.maximum(side, 0.0)
-                finite = np.isfinite(end)
-                violation = max(violation, float(np.max(active[~finite], initial=0.0)))
-                paid += float(active[finite] @ np.abs(at[finite] - end[finite]))
-        return Optimality(multipliers, violation / self._dual_unit, paid)
 
     @property
     def _dual_unit(self) -> float:
         """Size relative to which violations of the dual constraints are judged."""
         return max(1.0, float(np.max(np.abs(self.cost))))
-
-    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        multipliers = dict(optimality.multipliers)
-        implied = self.multipliers(self.from_multipliers(multipliers))
-        return super().inconsistencies(optimality, tol) + [
-            f"The multipliers of {name!r} do not agree with those of the other constraints."
-            for name, value in multipliers.items()
-            if np.max(np.abs(value - implied[name]), initial=0.0) > tol * self._dual_unit
-        ]
 
     @property
     def solver_by_size(self) -> str:
@@ -319,13 +273,9 @@ class LinearProgram(CompiledProgram[Array]):
     def solved_as(self) -> str:
         return f"{self.title}, by {self.solver_by_size}"
 
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        if multipliers:
-            yield LowerBound(self.dual_bound(dict(multipliers)))
-
     def dual_bound(self, multipliers: Values) -> float:
         """A lower bound from multipliers of the declared constraints, which holds for any."""
-        return self.theorem.bound(self.as_held(multipliers))
+        return self.theorem.bound(answers.as_held(self, multipliers))
 
     def arrays(self) -> Values:
         ends = ("row_lower", "row_upper", "lower", "upper")
@@ -341,24 +291,9 @@ class LinearProgram(CompiledProgram[Array]):
         columns, rows = (self.lower, self.upper), (self.row_lower, self.row_upper)
         return StandardForm(self.sense, self.cost, *columns, *rows, matrix)
 
-    def _repaired(self, x: Array) -> Array:
+    def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""
         return self.from_values(self.theorem.repair(self.values(x)))
-
-    def terms(self, point: Point[Array]) -> float:
-        return float(np.abs(self.cost) @ np.abs(point.x))
-
-    def row_terms(self, x: Array, multipliers: Values) -> float:
-        if not multipliers:
-            return 0.0
-        rows = self.from_multipliers(multipliers)
-        reduced, size = self.cost - self._products(x, rows)[1], np.abs(x)
-        used = np.flatnonzero(rows)
-        ends = np.where(rows > 0.0, self.row_lower, self.row_upper)[used]
-        sides = np.where(reduced > 0.0, self.lower, self.upper)
-        sides, ends = (np.where(np.isfinite(end), np.abs(end), 0.0) for end in (sides, ends))
-        total = np.abs(rows[used]) @ (ends + np.abs(self.dense[used]) @ size)
-        return float(total + np.abs(reduced) @ (sides + size))
 
     def infeasibility(self, x: Array) -> float:
         """Largest distance of a variable from its value at a feasible point, relative to its size.
@@ -381,3 +316,93 @@ class LinearProgram(CompiledProgram[Array]):
                 missed = float(total(distance)) if distance.size else 0.0
                 worst = max(worst, relative(missed, float(total(size)) if size.size else 0.0))
         return worst
+
+
+@answers.line_names.register
+def _(program: LinearProgram) -> tuple[str, ...]:
+    return tuple(name for name, row in program.constraints.items() if row.equal)
+
+
+@answers.why_convex.register
+def _(program: LinearProgram) -> str:
+    return "Linear"
+
+
+@answers.multiplier_shapes.register
+def _(program: LinearProgram) -> dict[str, tuple[int, ...]]:
+    zeros = np.zeros(program.row_lower.size), np.zeros(program.cost.size)
+    return {name: np.shape(v) for name, v in program._named(*zeros).items()}
+
+
+@answers.feasible_values.register
+def _(program: LinearProgram, values: Values | None = None) -> Values:
+    x = np.zeros(program.cost.size) if values is None else program.from_values(values)
+    return program.values(program.repaired(x))
+
+
+@answers.attained.register
+def _(
+    program: LinearProgram, point: Point[Array], infeasibility: float
+) -> tuple[Point[Array], float]:
+    return program.at(program.repaired(point.x)), 0.0
+
+
+@answers.optimality.register
+def _(
+    program: LinearProgram, point: Point[Array], multipliers: Values | None, tol: float = 0.0
+) -> Optimality:
+    """Violation of the dual constraints, and multipliers times slacks."""
+    if not multipliers:
+        return Optimality({}, np.inf, np.inf)
+    rows = program.from_multipliers(dict(multipliers))
+    image, products = program._products(point.x, rows)
+    reduced = program.cost - products
+    violation = paid = 0.0
+    for multiplier, low, high, at in (
+        (rows, program.row_lower, program.row_upper, image),
+        (reduced, program.lower, program.upper, point.x),
+    ):
+        for side, end in ((multiplier, low), (-multiplier, high)):
+            active = np.maximum(side, 0.0)
+            finite = np.isfinite(end)
+            violation = max(violation, float(np.max(active[~finite], initial=0.0)))
+            paid += float(active[finite] @ np.abs(at[finite] - end[finite]))
+    return Optimality(multipliers, violation / program._dual_unit, paid)
+
+
+@answers.inconsistencies.register
+def _(program: LinearProgram, optimality: Optimality, tol: float) -> list[str]:
+    multipliers = dict(optimality.multipliers)
+    implied = program.multipliers(program.from_multipliers(multipliers))
+    return answers.wrong_signs(program, optimality, tol) + [
+        f"The multipliers of {name!r} do not agree with those of the other constraints."
+        for name, value in multipliers.items()
+        if np.max(np.abs(value - implied[name]), initial=0.0) > tol * program._dual_unit
+    ]
+
+
+@answers.bounds.register
+def _(
+    program: LinearProgram, point: Point[Array], multipliers: Values | None
+) -> Iterator[LowerBound]:
+    if multipliers:
+        yield LowerBound(program.dual_bound(dict(multipliers)))
+
+
+@answers.terms.register
+def _(program: LinearProgram, point: Point[Array]) -> float:
+    return float(np.abs(program.cost) @ np.abs(point.x))
+
+
+@answers.row_terms.register
+def _(program: LinearProgram, x: Array, multipliers: Values) -> float:
+    if not multipliers:
+        return 0.0
+    rows = program.from_multipliers(multipliers)
+    reduced, size = program.cost - program._products(x, rows)[1], np.abs(x)
+    used = np.flatnonzero(rows)
+    ends = np.where(rows > 0.0, program.row_lower, program.row_upper)[used]
+    sides = np.where(reduced > 0.0, program.lower, program.upper)
+    sides, ends = (np.where(np.isfinite(end), np.abs(end), 0.0) for end in (sides, ends))
+    total = np.abs(rows[used]) @ (ends + np.abs(program.dense[used]) @ size)
+    return float(total + np.abs(reduced) @ (sides + size))

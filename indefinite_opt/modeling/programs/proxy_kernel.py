@@ -27,6 +27,7 @@ from indefinite_opt.quadratic import (
     PairedQP,
     Point,
     Spectrum,
+    answers,
     svm_dual,
 )
 
@@ -244,7 +245,7 @@ class ProxyPoint(Point[Array]):
         d'Aspremont 2007, section 2.2). For K* it is F less the decrease that the program with K*
         still allows from this point.
         """
-        least = qp.dual_bound(weights, qp.gradient(weights))
+        least = answers.dual_bound(qp, weights, qp.gradient(weights))
         return self.kernel_value + (least - qp.value(self.x)) - self.dual.allowance(self.x)
 
 
@@ -357,10 +358,6 @@ class ProxyDual(PairedProgram):
             change += rho * self.slack
         return ProxyPoint(x, change - float(x.sum()), y * self.oracle.outside(q) - 1.0, self, rho)
 
-    def value_gradient(self, x: Array) -> tuple[float, Array]:
-        point = self.at(x)
-        return point.value, point.gradient
-
     def value(self, x: Array, gradient: Array | None = None) -> float:
         return self.at(x).value
 
@@ -392,12 +389,6 @@ class ProxyDual(PairedProgram):
     def gradient_unit(self, gradient: Array) -> float:
         """Size for judging a KKT residual: the margin 1, unless rounding is larger."""
         return max(1.0, 1e-6 * float(np.max(np.abs(gradient + 1.0))))
-
-    def bounds(
-        self, point: Point[Array], multipliers: Mapping[str, Array] | None
-    ) -> Iterator[LowerBound]:
-        at = point if isinstance(point, ProxyPoint) else self.at(point.x)
-        yield LowerBound(self.tangent_bound([at], np.ones(1)))
 
     def tangent_bound(self, points: Sequence[ProxyPoint], shares: Array) -> float:
         """A lower bound on F: a convex combination of tangents, minimised exactly, O(n log n).
@@ -489,3 +480,11 @@ class ProxyDual(PairedProgram):
         change, q = self.oracle.inside(u, rho)
         moved = (0.5 * float(u @ q) - change) / rho
         return float(np.log(max(moved / self.slack, 1e-300)))
+
+
+@answers.bounds.register
+def _(
+    program: ProxyDual, point: Point[Array], multipliers: Mapping[str, Array] | None
+) -> Iterator[LowerBound]:
+    at = point if isinstance(point, ProxyPoint) else program.at(point.x)
+    yield LowerBound(program.tangent_bound([at], np.ones(1)))

@@ -12,7 +12,7 @@ from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.programs.logistic import balanced
 from indefinite_opt.modeling.programs.margin_program import MarginProgram
 from indefinite_opt.problem import Embedding, KernelProblem
-from indefinite_opt.quadratic import PairedQP, Point, hull_dual, svm_dual
+from indefinite_opt.quadratic import PairedQP, Point, answers, hull_dual, svm_dual
 
 
 class SpacePrimal(MarginProgram):
@@ -44,10 +44,6 @@ class SpacePrimal(MarginProgram):
     @property
     def is_convex(self) -> bool:
         return self.embedding.signature[1] == 0
-
-    @property
-    def why_convex(self) -> str:
-        return "Convex, as the space of the data is Euclidean"
 
     def arrays(self) -> dict[str, Array]:
         points, M = self.embedding.points, np.diag(self.embedding.M)
@@ -167,6 +163,11 @@ class SpacePrimal(MarginProgram):
         """What a positive squared norm of the normal says of the separation."""
 
 
+@answers.why_convex.register
+def _(program: SpacePrimal) -> str:
+    return "Convex, as the space of the data is Euclidean"
+
+
 @dataclass(frozen=True, eq=False)
 class LiftedPrimal(SpacePrimal):
     """min ½wᵀMw + CΣξ_i  s.t.  y_i(wᵀMΦ(x_i) + b) ≥ 1 - ξ_i,  ξ ≥ 0,  w in R^(p,q).
@@ -279,11 +280,6 @@ class LiftedHulls(SpacePrimal):
         y = self.problem.y
         return np.array([y > 0.0, y < 0.0], dtype=np.float64), np.ones(2)
 
-    def terms(self, point: Point[Values]) -> float:
-        w, xi = np.square(point.x["w"]), np.abs(point.x["xi"])
-        planes = abs(float(point.x["rho_plus"])) + abs(float(point.x["rho_minus"]))
-        return 0.5 * float(w.sum()) + planes + self.mu * float(xi.sum())
-
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         n = self.problem.n
@@ -341,3 +337,10 @@ class LiftedHulls(SpacePrimal):
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, ρ₊, ρ₋, ξ) and multipliers from weights of CH-DU."""
         return self.tightened(self.normal(alpha)), self.split(alpha)
+
+
+@answers.terms.register
+def _(program: LiftedHulls, point: Point[Values]) -> float:
+    w, xi = np.square(point.x["w"]), np.abs(point.x["xi"])
+    planes = abs(float(point.x["rho_plus"])) + abs(float(point.x["rho_minus"]))
+    return 0.5 * float(w.sum()) + planes + program.mu * float(xi.sum())

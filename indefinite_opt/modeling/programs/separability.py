@@ -15,7 +15,7 @@ import numpy as np
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.programs.margin_program import MarginProgram, no_warnings
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CANCELLED, PairedQP, svm_dual
+from indefinite_opt.quadratic import CANCELLED, PairedQP, answers, svm_dual
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,6 @@ class SeparabilityProgram(MarginProgram):
     @property
     def known_convex(self) -> bool:
         return self.identity or self.problem.known_convex(0)
-
-    @property
-    def why_convex(self) -> str:
-        return super().why_convex if self.identity else "Convex, as K is positive semidefinite"
 
     def arrays(self) -> dict[str, Array]:
         R = np.eye(self.problem.n) if self.identity else self.problem.Q
@@ -184,3 +180,8 @@ class SeparabilityProgram(MarginProgram):
             "without end, so that no point is a global optimum.",
             words,
         )
+
+
+@answers.why_convex.register
+def _(program: SeparabilityProgram) -> str:
+    return answers.ALWAYS_CONVEX if program.identity else "Convex, as K is positive semidefinite"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,11 @@ from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
     cached_property,
+    derived,
     seconds_left,
     tiles,
 )
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.local.descent.descent import Descent
@@ -34,7 +37,9 @@ from indefinite_opt.quadratic.local.search.pairing import as_paired, restored
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP, kernel_qp
 from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
-from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP, first_point
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
+from indefinite_opt.quadratic.rows.ranges import optimal_ranges
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task
 
@@ -133,7 +138,7 @@ class FiniteForm:
         infeasibility = qp.infeasibility(x)
         if infeasibility > MAX_INFEASIBILITY:
             return None
-        point, error = qp.attained(qp.at(x), infeasibility)
+        point, error = answers.attained(qp, qp.at(x), infeasibility)
         return point.value + error, self.lifted(point.x)
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array]:
@@ -229,21 +234,21 @@ def required_form(qp: QP) -> FiniteForm:
 
 @finite_form.register(PolyhedralQP)
 def _form_of_rows(qp: PolyhedralQP) -> FiniteForm | None:
-    ends = qp.optimal_ranges
+    ends = ends_of_minimisers(qp)
     return None if ends is None else FiniteForm(qp, qp, ends)
 
 
 @obstacle.register(PolyhedralQP)
 def _obstacle_of_rows(qp: PolyhedralQP) -> str | None:
-    if qp.optimal_ranges is not None:
+    if ends_of_minimisers(qp) is not None:
         return None
     if not qp.feasible.knows_ranges:
-        raise TimeLimitReached(qp.endless)
+        raise TimeLimitReached(answers.endless(qp))
     rows = LinearRows(qp.scaled, seconds_left)
     error = falling_ray(qp, rows, np.random.default_rng(0))
     if error is not None:
         raise error
-    return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"
+    return f"{answers.endless(qp)}, which branch and bound needs; give it lower and upper bounds"
 
 
 def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> BoxQuadratic:
@@ -296,7 +301,7 @@ def box_quadratic(qp: PairedQP) -> BoxQuadratic:
             np.abs(box.totals),
         )
     linear, upper = _costs_and_bounds(qp)
-    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper, qp.doubt(upper))
+    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper, answers.doubt(qp, upper))
 
 
 def _costs_and_bounds(qp: PairedQP) -> tuple[Array, Array]:
@@ -318,5 +323,37 @@ def _linear_bound(qp: PairedQP) -> float:
     size = float(upper @ (np.abs(linear) - push))
     # Each product may lose a smallest number, times the weight that it belongs to.
     underflow = LEAST * (qp.n + 8) * (qp.n + 8 + float(upper.sum())) if np.any(push) else 0.0
-    rounding = 4.0 * (qp.n + 8) * EPS * size + underflow + qp.doubt(upper)
+    rounding = 4.0 * (qp.n + 8) * EPS * size + underflow + answers.doubt(qp, upper)
     return qp.feasible.linear_minimum(linear + push) - rounding
+
+
+def ends_of_minimisers(qp: PolyhedralQP) -> tuple[Array, Array] | None:
+    """Finite ends that all minimisers are between, or None; see `rows.optimal_ranges`.
+
+    They are the `ranges`, but for variables that have none there and in which F is convex.
+    """
+    if qp.feasible.is_bounded:
+        return qp.feasible.ranges
+    return derived(qp, "ends of minimisers", partial(_ends_of_minimisers, qp))
+
+
+def _ends_of_minimisers(qp: PolyhedralQP) -> tuple[Array, Array] | None:
+    body = qp.feasible
+    P, q, in_rows = qp.along_rows.P, qp.q, np.diff(body.columns.indptr) > 0
+    alone = np.isinf(body.lower) & np.isinf(body.upper) & ~in_rows
+    found = optimal_ranges(P, q, alone, body.ranges, partial(_certain, qp))
+    if found is None or np.isfinite(found).all():
+        return found
+    # What is left has no costs and products, and only needs ends from the rows.
+    G, A = body.given_rows
+    low, high = Polyhedron(G, body.h, A, body.b, *found, body.names).ranges
+    return (low, high) if np.isfinite([low, high]).all() else None
+
+
+def _certain(qp: PolyhedralQP, x: Array) -> float:
+    """A value that some feasible point attains for certain, near x if possible; or inf."""
+    for point in (qp.feasible.project(x), first_point(qp)):
+        if qp.feasible.near(point) is not None:
+            found, error = answers.attained(qp, qp.at(point), 0.0)
+            return found.value + error
+    return np.inf

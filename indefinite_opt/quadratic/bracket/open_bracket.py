@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, limited
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.bracket.finite_form import FiniteForm
 from indefinite_opt.quadratic.programs.gaps import relative
 from indefinite_opt.quadratic.solving.solver import Task
@@ -83,13 +84,13 @@ class OpenBracket:
     @property
     def unit(self) -> float:
         """The divisor of gaps."""
-        return float(self.asked.gap_unit(self.original(self.value)))
+        return float(answers.gap_unit(self.asked, self.original(self.value)))
 
     @property
     def zero_range(self) -> float:
         """R if both ends are in [-R, R] and thus 0 up to rounding, else 0; see `gaps`."""
         zero, ends = self._zero, (self.original(self.value, np.inf), self.original(self.lower))
-        return zero if self.asked.are_zero(zero, *ends) else 0.0
+        return zero if answers.are_zero(self.asked, zero, *ends) else 0.0
 
     @property
     def _zero(self) -> float:
@@ -98,7 +99,7 @@ class OpenBracket:
             value, point = self.value, self.point
         if self._measured[0] != value:
             at = self.asked.at(self.form.restored(point, value))
-            self._measured = value, float(self.asked.zero_range(at))
+            self._measured = value, float(answers.zero_range(self.asked, at))
         return self._measured[1]
 
     @property
@@ -139,7 +140,7 @@ class OpenBracket:
         value = self.original(self.value, np.inf)
         # A little above what just closes the gap, as rounding moves the ends outwards.
         enough, zero = max(self.gap * self.unit, self.atol), self._zero
-        if self.asked.are_zero(zero, value):
+        if answers.are_zero(self.asked, zero, value):
             enough = max(enough, zero)  # a bound of 0 up to rounding closes it
         least = value - max(enough - 8.0 * EPS * abs(value), 0.0)
         return min(self.form.level(least), self.value)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.core import descent as loops
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
@@ -16,19 +15,14 @@ from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_t
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import negative_direction
 from indefinite_opt.quadratic.matrices.units import in_own_units
-from indefinite_opt.quadratic.programs import paired_bounds
-from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.gaps import CANCELLED
 from indefinite_opt.quadratic.programs.paired_box import PairedBox
 from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.program import (
-    Curvature,
-    LowerBound,
-    Optimality,
     Point,
     Spelling,
 )
-from indefinite_opt.quadratic.programs.qp import MAX_CHARGE, QP, charged, critical_curvature
+from indefinite_opt.quadratic.programs.qp import QP
 
 _FAR = 1e-12
 """Share of the terms of F above which it is not 0 up to their rounding, whatever rows add."""
@@ -91,7 +85,7 @@ class PairedQP(PairedProgram, QP):
         slope = self.gradient(x) if gradient is None else gradient
         return 0.5 * float(self.least(x) @ (slope + self.linear))
 
-    def linear_value(self, x: Array) -> float:
+    def _linear_value(self, x: Array) -> float:
         """cᵀx."""
         return float(np.sum(self.linear * self.least(x)))
 
@@ -110,7 +104,7 @@ class PairedQP(PairedProgram, QP):
         if points is not None:
             with one_thread():
                 w = (plain.feasible.signs * x) @ points
-            value = 0.5 * self.hessian * float(w @ w) + plain.linear_value(x)
+            value = 0.5 * self.hessian * float(w @ w) + plain._linear_value(x)
         elif plain is not self:
             value = plain.value(x)
         else:
@@ -163,17 +157,10 @@ class PairedQP(PairedProgram, QP):
         sizes = np.abs(values[self.variable])
         missing = self.feasible.total - float(sizes.sum())
         if missing <= 0.0:
-            return self.least_parts(values)
+            return least_parts(self, values)
         room = np.maximum(float(self.feasible.upper) - sizes, 0.0)
         both = np.minimum(room * (0.5 * missing / (float(room.sum()) or 1.0)), room)
-        return self.least_parts(values) + np.tile(both, 2)
-
-    def least_parts(self, values: Values) -> Array:
-        """The x of least sum that stands for some values, whatever the sum has to be."""
-        if not self.is_split:
-            return values[self.variable]
-        beta = np.asarray(values[self.variable], dtype=float)
-        return np.maximum(np.concatenate([beta, -beta]), 0.0)
+        return least_parts(self, values) + np.tile(both, 2)
 
     def least(self, x: Array) -> Array:
         """x, or its parts without what they have in common, where that has to sum to a norm.
@@ -185,46 +172,17 @@ class PairedQP(PairedProgram, QP):
         common = np.minimum(x[: self._half], x[self._half :])
         return x - np.tile(common, 2)
 
-    @property
-    def line_names(self) -> tuple[str, ...]:
-        names = super().line_names
-        return names[:1] if self.is_split else names  # a norm is an inequality where it is declared
-
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        if not self.is_split:
-            return super().multiplier_shapes
-        sides = dict.fromkeys(("lower", "upper"), (self._half,))
-        shapes = dict.fromkeys(self.feasible.names, ()) | sides
-        return {self.spelling(name).name: shape for name, shape in shapes.items()}
-
-    def as_declared(self, multipliers: Values) -> Values:
-        if self.is_split:
-            # Those of x ≥ 0 are no multipliers of a declared constraint.
-            below, above = np.split(multipliers["upper"], 2)[::-1]
-            multipliers = multipliers | {"lower": below, "upper": above}
-        return super().as_declared(multipliers)
-
-    def as_held(self, multipliers: Values) -> Values:
-        held = super().as_held(multipliers)
-        if self.is_split:
-            held["upper"] = np.concatenate([held["upper"], held.pop("lower")])
-        return held
-
-    def row_terms(self, x: Array, multipliers: Values) -> float:
-        return super().row_terms(self.least(x), multipliers)
-
     # ------------------------------------------------------------------ constants in the kernel
 
     @property
-    def is_balanced(self) -> bool:
+    def _is_balanced(self) -> bool:
         """Whether sᵀx = 0, so that a constant in K has no effect."""
         box = self.feasible
         return box.has_classes or (box.lines == 1 and not box.total)
 
     def without_constant(self) -> PairedQP:
         """The same F on the lines, where K has no large constant; see `KernelProblem`."""
-        plain = self.problem.without_constant() if self.is_balanced else self.problem
+        plain = self.problem.without_constant() if self._is_balanced else self.problem
         return self if plain is self.problem else self.on(plain)
 
     @cached_property
@@ -236,10 +194,10 @@ class PairedQP(PairedProgram, QP):
         effect, either. Points are centred, as K has already lost digits of their products.
         """
         constant = 0.0 if self.problem is None else self.problem.constant
-        if not constant or not (self.is_balanced or self.feasible.lines == 1):
+        if not constant or not (self._is_balanced or self.feasible.lines == 1):
             return self
         centred, half = self.problem.centred_points(), 0.5 * self.hessian * self.feasible.total
-        if self.is_balanced:
+        if self._is_balanced:
             return self.on(centred or self.problem.without_constant())
         if centred is not None:
             if np.array_equal(self.linear, -half * self.gram.diagonal):
@@ -282,24 +240,9 @@ class PairedQP(PairedProgram, QP):
     def is_convex_everywhere(self) -> bool:
         return bool(self.problem.is_convex(lines=0))
 
-    @property
-    def why_convex(self) -> str:
-        return f"Convex {self.problem.why_convex(self.feasible.lines)}"
-
-    def why_not_convex(self) -> str:
-        problem = self.problem
-        if not problem.curvature_known:
-            return "was not examined: its kernel matrix is never formed"
-        direction = problem.negative_direction(self.feasible.lines)
-        if direction is None:
-            return "is not: its kernel has a negative eigenvalue"
-        signed = self.feasible.signs * direction
-        curvature = self.hessian * float(signed @ problem.gram.times(signed))
-        return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
-
-    def convexified(self) -> tuple[Array, Array, float]:
+    def _convexified(self) -> tuple[Array, Array, float]:
         plain = self.without_constant()
-        return super().convexified() if plain is self else plain.convexified()
+        return super()._convexified() if plain is self else plain._convexified()
 
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
         if not (self.is_split and self.is_convex):
@@ -307,7 +250,7 @@ class PairedQP(PairedProgram, QP):
         import cvxpy as cp
 
         # The sums of both parts are fixed, so that the first block is K made convex on eᵀβ = 0.
-        H, _, constant = self.convexified()
+        H, _, constant = self._convexified()
         n, beta, c = self._half, variables[self.variable], np.asarray(self.linear)
         form = 0.5 * cp.quad_form(beta, cp.psd_wrap(H[:n, :n])) + 0.5 * (c[:n] - c[n:]) @ beta
         epsilon = 0.5 * float(c[0] + c[n])
@@ -343,16 +286,6 @@ class PairedQP(PairedProgram, QP):
         lines = ("", " with one equation", " with two equations")[self.feasible.lines]
         return f"a quadratic program on a box{lines}, by {self.usual_solver}"
 
-    def differs_in_upper_bounds(self, other: QP | None) -> bool:
-        return (
-            isinstance(other, PairedQP)
-            and other.problem is self.problem
-            and other.hessian == self.hessian
-            and np.array_equal(other.feasible.totals, self.feasible.totals)
-            and other.feasible.has_classes == self.feasible.has_classes
-            and np.array_equal(other.linear, self.linear)
-        )
-
     # ---------------------------------------------------------------------------------- units
 
     @property
@@ -360,12 +293,6 @@ class PairedQP(PairedProgram, QP):
         """max |c|."""
         c = self.linear
         return abs(c) if isinstance(c, float | int) else float(np.abs(c).max())
-
-    @property
-    def typical_width(self) -> float:
-        """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
-        size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
-        return (self.linear_size or 1.0) / (self.hessian * size)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which a KKT residual is judged.
@@ -385,180 +312,32 @@ class PairedQP(PairedProgram, QP):
         steepest = self.hessian * self.problem.spread * self.feasible.total
         return max(largest, CANCELLED * steepest) or 1.0
 
-    def terms(self, point: Point[Array]) -> float:
-        """½h|x|ᵀ|K||x| + |c|ᵀ|x|, or 0 where |F| is far above the rounding of such terms."""
-        size = np.abs(point.x)
-        pull, half = float((np.abs(self.linear) * size).sum()), 0.5 * self.hessian
-        # Rows on demand are not computed for an F that is not 0, nor large blocks read.
-        most = half * self.gram.largest_read * float(np.square(size.sum()))
-        if self.gap_unit(point.value) > _FAR * (most + pull):
-            return 0.0
-        support = np.flatnonzero(size)
-        block = np.abs(self.gram.block(support, support))
-        return half * float(size[support] @ block @ size[support]) + pull
-
     # --------------------------------------------------------------------------------- bounds
-
-    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-        return paired_bounds.attained(self, point, infeasibility)
-
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        return paired_bounds.bounds(self, point)
-
-    def dual_bound(self, x: Array, gradient: Array) -> float:
-        """A lower bound on F over the feasible set by its linearisation, if F is convex there."""
-        return paired_bounds.linearised(self, x, gradient)
-
-    def explicit_bounds(self, point: Point[Array]) -> paired_bounds.Explicit:
-        """Bounds that need no products with K, as a function of x; see `paired_bounds`."""
-        return paired_bounds.by_points(self, point)
-
-    def gradient_rounding(self, length: float) -> float:
-        """Bound on the norm of the rounding of a gradient, at a point of that length."""
-        return self.hessian * float(self.problem.zero_tolerance) * length
-
-    def doubt(self, upper: Array) -> float:
-        """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
-        return 0.0
-
-    def doubt_of_slopes(self) -> float | Array:
-        """By how much an entry of c may be larger than what it stands for."""
-        return 0.0
-
-    def proved_curvature(self, most: int) -> float:
-        """σ ≥ 0 with dᵀHd ≥ σ‖d‖² along the lines; see `LabelledKernel.proved_curvature`."""
-        return self.hessian * float(self.problem.proved_curvature(self.feasible.lines, most))
-
-    def charged_bounds(
-        self, point: Point[Array], multipliers: Values | None, most: float
-    ) -> Iterator[LowerBound]:
-        """Bounds by K + δI; see `QP.charged_bounds`.
-
-        With 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also those that are differences of two x.
-        So F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
-        """
-        box = self.feasible
-        plain, problem = self.plain, self.problem
-        if plain is not self:
-            yield from plain.charged_bounds(plain.at(point.x), multipliers, most)
-            return
-        if not box.is_bounded or not problem.curvature_known or problem.features is not None:
-            return
-        h, widest, x = self.hessian, box.widest, point.x
-        v = self.values(x)[self.variable] if self.is_split else box.signs * x
-        here = max(0.5 * h * float((widest * x).sum() - v @ v), 0.0)
-        squares = np.square(widest).sum() * (1 if np.ndim(widest) else self.n)
-        per_curvature = max(here, 0.125 * h * float(squares) / MAX_CHARGE)
-        if any(-met * per_curvature > most for met in problem.curvatures_met(box.lines)):
-            return
-        delta = problem.zero_tolerance - problem.least_curvature(box.lines)
-        if delta * per_curvature > most:
-            return
-        convex = self.on(problem.raised(delta))
-        if convex.plain is not convex or not convex.is_convex:
-            return
-        # What is added to the diagonal may be larger by its rounding.
-        added = (1.0 + 8.0 * EPS) * (delta + EPS * (convex.gram.largest + delta))
-        price, always = 0.5 * h * added * widest, 0.0
-        if box.total:
-            always = (1.0 + 8.0 * EPS) * float(price) * box.total
-        else:
-            price = price + 4.0 * EPS * (np.abs(self.linear) + price)
-            convex = replace(convex, linear=self.linear - price)
-        bounds = convex.bounds(convex.at(x), multipliers)
-        values = (bound.value for bound in bounds)
-        if always:
-            values = (float(np.nextafter(bound.value - always, -np.inf)) for bound in bounds)
-        yield from charged(values, -delta, delta * here)
 
     # ------------------------------------------------------------------------------ curvature
 
-    def curvature(
-        self, point: Point[Array], optimality: Optimality, tol: float
-    ) -> tuple[Curvature, float, int]:
-        """Curvature on the tangent space of the free and weakly active variables.
-
-        Reduced gradients up to tol times their unit count as zero.
-        """
-        lower, upper = self.feasible.at_bounds(point.x, tol)
-        free = ~(lower | upper)
-        weak = ~free & (np.abs(optimality.reduced) <= tol * optimality.unit)
-        movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)
-        count = int(np.count_nonzero(weak))
-        return critical_curvature(self.least_curvature, (movable,), (inside,), count)
-
-    def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
-        """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding.
-
-        That of hK on {v = s∘d}, where every line says that the sum of v over its group is zero.
-        """
-        members = self.feasible.group[kept] == np.arange(self.feasible.totals.size)[:, None]
-        counts = np.count_nonzero(members, axis=1)
-        normals = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0].T
-        if kept.size <= normals.shape[1]:
-            return np.inf, 0.0
-        least, rounding = self.gram.least_eigenvalue(kept, normals)
-        return self.hessian * least, self.hessian * rounding
-
     # -------------------------------------------------------------------------------- remarks
 
-    def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
-        """Sentences on missing upper bounds, on curvature that may be rounding, and on a normal
-        without a positive squared norm.
 
-        For the latter see Haasdonk (2005), 7.3-7.4.
-        """
-        if claim < Claim.STATIONARY:
-            return []
-        words = []
-        if claim < Claim.GLOBAL and (
-            curved := self.problem.curved_by_rounding(self.feasible.lines)
-        ):
-            words = [curved]
-        if claim is Claim.GLOBAL and self.known_convex and not self.feasible.is_bounded:
-            words = ["Without upper bounds, eigenvalues within rounding of zero count as zero."]
-        return words + self._about_margin(point)
+def least_parts(qp: PairedQP, values: Values) -> Array:
+    """The x of least sum that stands for some values, whatever the sum has to be."""
+    if not qp.is_split:
+        return values[qp.variable]
+    beta = np.asarray(values[qp.variable], dtype=float)
+    return np.maximum(np.concatenate([beta, -beta]), 0.0)
 
-    def _about_margin(self, point: Point[Array]) -> list[str]:
-        x, problem = point.x, self.problem
-        if np.ndim(self.linear) or problem.classes.size != 2:
-            return []  # It is no separation of two classes.
-        weight, pull = float(x.sum()), point.gradient - self.linear
-        # Beside the linear term, H times small weights is lost to rounding.
-        if weight == 0.0 or float(x @ pull) > 1e-9 * self.linear_size * weight:
-            return []
-        shares = x / weight
-        norm = 4.0 * float(shares @ self.hessian_times(shares)) / self.hessian
-        if norm > 0.0:
-            return []
-        words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
-        # Computing all of K once more may take longer than the solve.
-        if (
-            self.feasible.lines > 0
-            and problem.curvature_known
-            and problem.class_mean_distance < 0.0
-        ):
-            words += (
-                "; no separation with positive norm exists, as the class means have squared "
-                f"distance {problem.class_mean_distance:.3g}"
-            )
-        return [f"{words} (Haasdonk 2005, section 7)."]
 
-    def central_start(self) -> Array:
-        """A feasible point near the middle of the box.
-
-        For a kernel problem it has equal weights in each class (Haasdonk 2005, section 7.3).
-        """
-        box = self.feasible
-        lower, upper = box.extent(self.typical_width)
-        if self.problem is None:
-            return box.project(np.full(self.n, 0.5 * (lower + upper)))
-        positive = int(np.count_nonzero(box.signs > 0.0))
-        negative = self.n - positive
-        if not negative:
-            return box.project(np.full(self.n, box.total / self.n))
-        largest = upper * min(positive, negative)
-        return box.project(np.where(box.signs > 0, largest / positive, largest / negative))
+def differs_in_upper_bounds(qp: QP, other: QP | None) -> bool:
+    """Whether all else is known to be as in the other program."""
+    return (
+        isinstance(qp, PairedQP)
+        and isinstance(other, PairedQP)
+        and other.problem is qp.problem
+        and other.hessian == qp.hessian
+        and np.array_equal(other.feasible.totals, qp.feasible.totals)
+        and other.feasible.has_classes == qp.feasible.has_classes
+        and np.array_equal(other.linear, qp.linear)
+    )
 
 
 def kernel_qp(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -18,12 +18,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import EPS, Array, Values, write_bytes
+from indefinite_opt.foundation import Array, Values, write_bytes
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
-from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
-from indefinite_opt.quadratic.programs.gaps import ZERO_SHARE
 
 X = TypeVar("X")
 
@@ -158,15 +156,6 @@ class CompiledProgram(ABC, Generic[X]):
         return self.is_convex
 
     @property
-    def why_convex(self) -> str:
-        """The reason for convexity, with which the explanation of a claim GLOBAL begins."""
-        return "Convex for every kernel"
-
-    def why_not_convex(self) -> str:
-        """Why it is not known to be convex, for the message of a solver that needs a convex one."""
-        return "is not: its objective is curved the wrong way"
-
-    @property
     def solved_as(self) -> str:
         """What kind of program it is, and which solver solves it by default."""
         return f"{self.title}, by {self.usual_solver}"
@@ -182,41 +171,9 @@ class CompiledProgram(ABC, Generic[X]):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every declared variable."""
 
-    @property
-    @abstractmethod
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of the multipliers of every declared constraint."""
-
-    @property
-    def line_names(self) -> tuple[str, ...]:
-        """Names of the declared equality constraints, whose multipliers may have any sign."""
-        return ()
-
-    def spelling(self, name: str) -> Spelling:
-        """How the declared program writes a constraint of this one."""
-        return self.spelled.get(name, Spelling(name, 1.0))
-
-    def as_declared(self, multipliers: Values) -> Values:
-        """Multipliers of the declared constraints, given those of this program."""
-        spelled = ((self.spelling(name), value) for name, value in multipliers.items())
-        return {name: value / multiple for (name, multiple), value in spelled}
-
-    def as_held(self, multipliers: Values) -> Values:
-        """Multipliers of the constraints of this program, given those of the declared ones."""
-        held = {spelling.name: name for name, spelling in self.spelled.items()}
-        names = {declared: held.get(declared, declared) for declared in multipliers}
-        return {
-            name: multipliers[declared] * self.spelling(name).multiple
-            for declared, name in names.items()
-        }  # fmt: skip
-
     @abstractmethod
     def from_values(self, values: Values) -> X:
         """x from the declared variables."""
-
-    def feasible_values(self, values: Values | None = None) -> Values | None:
-        """Feasible values near some values, or any that are cheap to compute; None if none are."""
-        return values
 
     def declared(self, value: float, away: float | None = None) -> float:
         """The declared objective for this value of F.
@@ -242,81 +199,6 @@ class CompiledProgram(ABC, Generic[X]):
         Where no such point is computed, it is the largest violation of a constraint, relative to
         the size of its terms.
         """
-
-    def repair(self, x: X) -> tuple[float, float]:
-        """The largest violation of a constraint, and the largest move to a point that has none.
-
-        Both are absolute, and nan where they are not known.
-        """
-        return np.nan, np.nan
-
-    @abstractmethod
-    def attained(self, point: Point[X], infeasibility: float) -> tuple[Point[X], float]:
-        """A feasible point near one of that infeasibility, and the error of its F.
-
-        It is the point itself if that is feasible. At an exactly feasible point, F differs by no
-        more than this error.
-        """
-
-    def gap_unit(self, value: float) -> float:
-        """u = min(|F|, |F + constant|), the divisor of gaps; see `gaps`."""
-        return min(abs(value), abs(value + self.constant))
-
-    def terms(self, point: Point[X]) -> float:
-        """Σ|terms of F|, or less; without its constant."""
-        return abs(point.value)
-
-    def row_terms(self, x: X, multipliers: Values) -> float:
-        """Σᵢ|λᵢ|(|bᵢ| + Σⱼ|aᵢⱼxⱼ|) over rows and bounds with multipliers λ, or less."""
-        return 0.0
-
-    def zero_range(self, point: Point[X], multipliers: Values | None = None) -> float:
-        """R: a value and a bound in [-R, R] are 0 up to rounding; see `gaps`."""
-        rows = 0.0 if multipliers is None else self.row_terms(point.x, multipliers)
-        return ZERO_SHARE * (self.terms(point) + abs(self.constant) + rows)
-
-    def are_zero(self, zero_range: float, *values: float) -> bool:
-        """Whether these F are in [-R, R]; F + constant if that is smaller at the first."""
-        first = values[0]
-        shift = 0.0 if abs(first) <= abs(first + self.constant) else self.constant
-        return all(abs(value + shift) <= zero_range for value in values)
-
-    @abstractmethod
-    def optimality(
-        self, point: Point[X], multipliers: Values | None, tol: float = 0.0
-    ) -> Optimality:
-        """The first-order conditions at a point; multipliers are recovered if none are given."""
-
-    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        """Sentences on multipliers that have a wrong sign; those of equalities have none."""
-        equalities = {"equalities", *self.line_names}
-        return [
-            f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
-            for name, value in optimality.multipliers.items()
-            if name not in equalities and np.min(value, initial=0.0) < -tol * optimality.unit
-        ]
-
-    def bounds(self, point: Point[X], multipliers: Values | None) -> Iterator[LowerBound]:
-        """Lower bounds on a convex F from a feasible point, each of which takes longer.
-
-        They hold for any point and multipliers. Where those prove too little, multipliers that
-        are recovered from the point follow.
-        """
-        return iter(())
-
-    def curvature(
-        self, point: Point[X], optimality: Optimality, tol: float
-    ) -> tuple[Curvature, float, int]:
-        """Second-order conditions at a stationary point.
-
-        Returns the curvature, the least eigenvalue of the Hessian on the directions examined, nan
-        if none is known, and how many of the variables that may move are at a bound.
-        """
-        return Curvature.UNKNOWN, np.nan, 0
-
-    def remarks(self, point: Point[X], claim: Claim, bounded: bool) -> list[str]:
-        """Further sentences for the certificate of a feasible point, which may have a bound."""
-        return []
 
     # --------------------------------------------------------------------------- other forms
 
@@ -382,10 +264,6 @@ class VectorProgram(CompiledProgram[Array]):
         return self.feasible.n
 
     @abstractmethod
-    def value_gradient(self, x: Array) -> tuple[float, Array]:
-        """F and ∇F at x."""
-
-    @abstractmethod
     def value(self, x: Array, gradient: Array | None = None) -> float:
         """F(x), without computing the gradient if it is given."""
 
@@ -404,9 +282,6 @@ class VectorProgram(CompiledProgram[Array]):
     def infeasibility(self, x: Array) -> float:
         return self.feasible.infeasibility(x)
 
-    def repair(self, x: Array) -> tuple[float, float]:
-        return self.feasible.repair(x)
-
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {self.variable: (self.n,)}
@@ -419,25 +294,8 @@ class VectorProgram(CompiledProgram[Array]):
         return {self.variable: x}
 
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
-        if gradient is None:
-            return Point(x, *self.value_gradient(x))
-        return Point(x, self.value(x, gradient), gradient)
-
-    def feasible_values(self, values: Values | None = None) -> Values:
-        return self.values(
-            self.start() if values is None else self.feasible.project(self.from_values(values))
-        )
-
-    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        """A feasible point near one of that infeasibility; the point itself up to rounding.
-
-        Bounds start from this point, and F may be convex along the constraints only. A violation
-        of the size of rounding is within the allowance of the bounds.
-        """
-        return self.at(self.feasible.project(point.x)) if infeasibility > self.n * EPS else point
-
-    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-        return self.feasible_near(point, infeasibility), 0.0
+        slope = self.gradient(x) if gradient is None else gradient
+        return Point(x, self.value(x, slope), slope)
 
 
 class ExplicitProgram(CompiledProgram[Values]):
@@ -447,48 +305,15 @@ class ExplicitProgram(CompiledProgram[Values]):
     accept only subclasses that they know.
     """
 
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        origin = {name: np.zeros(shape) for name, shape in self.shapes.items()}
-        found = self.multipliers(origin).items()
-        return {self.spelling(name).name: np.shape(value) for name, value in found}
-
     def from_values(self, values: Values) -> Values:
         return values
-
-    def feasible_values(self, values: Values | None = None) -> Values | None:
-        return None if values is None else self.repaired(values)
 
     def at(self, x: Values, gradient: Array | None = None) -> Point[Values]:
         return Point(x, self.value(x), np.empty(0))
 
-    def attained(self, point: Point[Values], infeasibility: float) -> tuple[Point[Values], float]:
-        repaired = self.repaired(point.x)
-        return (point if repaired is point.x else self.at(repaired)), 0.0
-
     def repaired(self, x: Values) -> Values:
         """The values, changed as little as it takes to satisfy every constraint exactly."""
         return x
-
-    def optimality(
-        self, point: Point[Values], multipliers: Values | None, tol: float = 0.0
-    ) -> Optimality:
-        values = point.x
-        held = self.multipliers(values) if multipliers is None else self.as_held(multipliers)
-        return Optimality(
-            self.as_declared(held) if multipliers is None else multipliers,
-            self.residual(values, held),
-            self.complementarity(values, held),
-        )
-
-    def bounds(self, point: Point[Values], multipliers: Values | None) -> Iterator[LowerBound]:
-        if multipliers:
-            yield LowerBound(self.lower_bound(point.x, self.as_held(multipliers)))
-        yield LowerBound(self.lower_bound(point.x, self.multipliers(point.x)))
-
-    def remarks(self, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
-        explained = Claim.STATIONARY <= claim < Claim.GLOBAL
-        return list(self.explanation(point.x)) if explained else []
 
     @abstractmethod
     def value(self, values: Values) -> float:

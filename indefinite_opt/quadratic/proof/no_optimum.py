@@ -11,6 +11,7 @@ import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnboundedProblem
 from indefinite_opt.foundation import Array, checked_values, finite_array
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.programs.declaration import Declaration
 from indefinite_opt.quadratic.programs.problem import Problem
@@ -121,10 +122,10 @@ def no_optimum(
         raise ParameterError("values", expected, f"{program.title}, {name} {given!r}")
     if name == "ray":
         ray = finite_array("ray", given, form.cost.shape)
-        point = program.feasible_values()
+        point = answers.feasible_values(program)
         start = None if point is None else np.ravel(program.from_values(point))
         return NoOptimum(form, "unbounded", proved_ray(form, ray, start))
-    sizes = program.multiplier_shapes
+    sizes = answers.multiplier_shapes(program)
     known = isinstance(given, Mapping) and given.keys() <= sizes.keys()
     shapes = {key: sizes[key] for key in (given if known else sizes)}
     conflict = checked_values("conflict", given, shapes)

@@ -17,6 +17,14 @@ _REFLECTION = 40.0
 """Operations on each entry by which scipy's `nnls` adds one multiplier."""
 
 
+def shapes_by_kind(body: Polyhedron) -> dict[str, tuple[int, ...]]:
+    """Shapes of the multipliers of all rows and bounds that there are, by their kind."""
+    sizes = {"inequalities": body.h.size, "equalities": body.b.size}
+    sizes |= {"lower": body.n * bool(np.isfinite(body.lower).any())}
+    sizes |= {"upper": body.n * bool(np.isfinite(body.upper).any())}
+    return {name: (size,) for name, size in sizes.items() if size}
+
+
 def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
     """z and y, those of the inequalities and of the equations; zeros where there are none."""
     z = multipliers.get("inequalities", np.zeros(body.h.size))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import (
-    EPS,
-    LEAST,
     Array,
     TimeLimitReached,
     Values,
@@ -24,33 +21,21 @@ from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     Matrix,
     as_dense,
-    as_sparse,
     largest_in_rows,
 )
 from indefinite_opt.quadratic.matrices.units import Units, program_units
-from indefinite_opt.quadratic.programs.claim import Claim
-from indefinite_opt.quadratic.programs.gaps import relative
 from indefinite_opt.quadratic.programs.program import (
-    Curvature,
-    LowerBound,
-    Optimality,
     Point,
 )
 from indefinite_opt.quadratic.programs.qp import (
-    MAX_CHARGE,
     QP,
     across_rows,
-    charged,
-    critical_curvature,
 )
 from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
 from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
-from indefinite_opt.quadratic.rows.dual_bound import convex_bounds
 from indefinite_opt.quadratic.rows.feasibility import feasible_point
-from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
-from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
+from indefinite_opt.quadratic.rows.multipliers import shapes_by_kind
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
-from indefinite_opt.quadratic.rows.ranges import optimal_ranges
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 
 _LEAST_ROW = 1e-307
@@ -94,7 +79,7 @@ class PolyhedralQP(QP):
         self.sense, self.constant, self.notes = sense, constant, notes
         self.layout = layout or {self.variable: (slice(0, self.n), (self.n,))}
         if named is None:
-            kinds = self._stacked_shapes.items()
+            kinds = shapes_by_kind(self.feasible).items()
             named = {kind: DeclaredRows(kind, slice(None), shape) for kind, shape in kinds}
         self.named = named
         self.epigraphs, self.constants, self.doubt = epigraphs, constants, doubt
@@ -201,13 +186,6 @@ class PolyhedralQP(QP):
         near = None if found.before is None else self.feasible.near(found.before)
         return None if near is None else found._replace(x=near.x)
 
-    def _feasible_point(self) -> Array:
-        """The `convex_solution` if there is one and time for it, or else the `point`."""
-        with suppress(TimeLimitReached):
-            if (known := self.convex_solution) is not None:
-                return known.x
-        return self.point
-
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`.
 
@@ -234,7 +212,7 @@ class PolyhedralQP(QP):
                 "Multiply the row and its right-hand side by a power of two.",
             )  # fmt: skip
         if "point" not in vars(self):
-            self._feasible_point()
+            first_point(self)
 
     @property
     def solved_as(self) -> str:
@@ -288,8 +266,8 @@ class PolyhedralQP(QP):
             0.5 * float(x @ push),
         )
 
-    def convexified(self) -> tuple[Array, Array, float]:
-        """As `QP.convexified`, where fixed variables and all rows that hold as equations count."""
+    def _convexified(self) -> tuple[Array, Array, float]:
+        """As `QP._convexified`, where fixed variables and all rows that hold as equations count."""
         body = self.feasible
         P, c, constant = self._moving
         H, A = as_dense("P", P), self.along_rows.A
@@ -299,67 +277,15 @@ class PolyhedralQP(QP):
         H, c, offset = across_rows(H, c, A, b)
         return H, c, constant + offset
 
-    @property
-    def why_convex(self) -> str:
-        which = (
-            "equality rows"
-            if self.feasible.held.size == self.feasible.b.size
-            else "rows that hold as equations"
-        )
-        along = "" if self.is_convex_everywhere else f" along the {which}"
-        fixed = self.along_rows.moving is not self.along_rows.P
-        return f"Convex by the eigenvalues of P{' without fixed variables' * fixed}{along}"
-
-    def why_not_convex(self) -> str:
-        curvature = self.along_rows
-        units = "" if isinstance(curvature.unit, float) else ", in units that make its rows alike,"
-        return f"is not: the least eigenvalue of P{units} is {curvature.least_everywhere:.3g}"
-
-    @property
-    def endless(self) -> str:
-        """Part of a sentence that names the first variable without a finite range."""
-        body = self.feasible
-        k = int(np.argmin(np.isfinite(body.ranges).all(axis=0)))
-        if not body.knows_ranges:
-            return f"no finite range of {body.names.variable(k)} was known in time"
-        return f"neither bounds nor rows give {body.names.variable(k)} a finite range"
-
-    @cached_property
-    def optimal_ranges(self) -> tuple[Array, Array] | None:
-        """Finite ends that all minimisers are between, or None; see `rows.optimal_ranges`.
-
-        They are the `ranges`, but for variables that have none there and in which F is convex.
-        """
-        body = self.feasible
-        if body.is_bounded:
-            return body.ranges
-        P, q, in_rows = self.along_rows.P, self.q, np.diff(body.columns.indptr) > 0
-        alone = np.isinf(body.lower) & np.isinf(body.upper) & ~in_rows
-        found = optimal_ranges(P, q, alone, body.ranges, self._certain)
-        if found is None or np.isfinite(found).all():
-            return found
-        # What is left has no costs and products, and only needs ends from the rows.
-        G, A = body.given_rows
-        low, high = Polyhedron(G, body.h, A, body.b, *found, body.names).ranges
-        return (low, high) if np.isfinite([low, high]).all() else None
-
-    def _certain(self, x: Array) -> float:
-        """A value that some feasible point attains for certain, near x if possible; or inf."""
-        for point in (self.feasible.project(x), self._feasible_point()):
-            if self.feasible.near(point) is not None:
-                found, error = self.attained(self.at(point), 0.0)
-                return found.value + error
-        return np.inf
-
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The declared objective with the Hessian of `convexified`; None if it is not convex."""
+        """The declared objective with the Hessian of `_convexified`; None if it is not convex."""
         import cvxpy as cp
 
         if not self.is_convex:
             return None
         v = cp.hstack([cp.vec(variables[name], order="F") for name in self.layout])
         # Equations have no entries of epigraphs, so that only the block of v changes.
-        H, c, constant = self.convexified()
+        H, c, constant = self._convexified()
         smooth = H[: v.size, : v.size]
         objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + c[: v.size] @ v
         terms = sum((term.atom(v) for term in self.epigraphs), objective)
@@ -382,67 +308,6 @@ class PolyhedralQP(QP):
             x[term.place] = term.least(x)
         return x
 
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {name: block.shape for name, block in self.named.items()}
-
-    @property
-    def _stacked_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the multipliers of all rows and bounds that there are."""
-        body = self.feasible
-        sizes = {"inequalities": body.h.size, "equalities": body.b.size}
-        sizes |= {"lower": self.n * bool(np.isfinite(body.lower).any())}
-        sizes |= {"upper": self.n * bool(np.isfinite(body.upper).any())}
-        return {name: (size,) for name, size in sizes.items() if size}
-
-    def named_multipliers(self, stacked: Values, x: Array) -> Values:
-        """Multipliers of all rows and bounds at x by the names of the declared constraints."""
-        none = np.zeros(self.n)  # of a side on which every bound is infinite
-        if self.constants:
-            stacked = {**stacked, "equalities": stacked["equalities"] - self._shift(x)}
-        return {
-            name: block.read(stacked.get(block.kind, none)) for name, block in self.named.items()
-        }
-
-    def _stacked(self, multipliers: Values, x: Array) -> Values | None:
-        """The multipliers of all rows, 0 where none are given.
-
-        None if those of epigraphs have to be recovered.
-        """
-        if self.epigraphs:
-            return None
-        stacked = {kind: np.zeros(shape) for kind, shape in self._stacked_shapes.items()}
-        for name, block in self.named.items():
-            if block.kind in stacked and name in multipliers:
-                stacked[block.kind][block.part] = block.write(multipliers[name])
-        if self.constants:
-            stacked["equalities"] += self._shift(x)
-        return stacked
-
-    def _shift(self, x: Array) -> Array:
-        """By how much multipliers of equations are larger than those of the declared program."""
-        return sum(
-            (one.slope(x) * one.weights for one in self.constants), np.zeros(self.feasible.b.size)
-        )
-
-    def _of_bounds(self, multipliers: Values | None, point: Point[Array]) -> Values | None:
-        """The multipliers of all rows for a bound, where those of the declared program are known.
-
-        Those of constants are refitted: their part along each a is the one that leaves the least
-        residual where x is free, as those of a point that misses the equations have that of how far
-        it misses them.
-        """
-        body = self.feasible
-        stacked = self._stacked(multipliers, point.x) if multipliers else None
-        if not stacked or not self.constants:
-            return stacked
-        free = ~np.logical_or(*body.at_bounds(point.x, _AT_BOUND))
-        columns = np.array([constant.a for constant in self.constants]).T[free]
-        left = reduced(body, point.gradient, *of_rows(body, stacked))[free]
-        along = np.linalg.lstsq(columns, -left, rcond=None)[0]
-        change = sum(m * one.weights for m, one in zip(along, self.constants, strict=True))
-        return stacked | {"equalities": stacked["equalities"] + change}
-
     # ------------------------------------------------------------------ values
 
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
@@ -453,230 +318,12 @@ class PolyhedralQP(QP):
                 point = Point(x, point.value + beside[0], point.gradient + beside[1])
         return point
 
-    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-        """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
-
-        The error covers the radius of the point `near`, the rounding of F, and the `doubt`.
-        """
-        if self.constants:
-            # Near a feasible point F is the same without what it leaves out.
-            point = Point(point.x, *self.value_gradient(point.x))
-        near = self.feasible.near(point.x)
-        if near is None:
-            moved, error = super().attained(point, infeasibility)
-            return moved, error + self.doubt
-        same = np.array_equal(near.x, point.x)
-        moved = point if same else Point(near.x, *self.value_gradient(near.x))
-        sizes, rounding = self.along_rows.sizes, (self.n + 2.0) * EPS
-        steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(self.q))
-        error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))
-        return moved, float(error) + self.value_error(near.x) + self.doubt
-
-    def value_error(self, x: Array) -> float:
-        """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
-        size = np.abs(x)
-        terms = self._terms(size)
-        if not size.any():
-            return 0.0
-        # All sums are multiples of this power of two.
-        unit, (curved, linear) = granularity(x), self._granularity
-        if terms < 2.0**51 * unit * min(0.5 * unit * curved, linear):
-            return 0.0
-        may = may_underflow(self.along_rows.P.data, x, x) or may_underflow(self.q, x)
-        underflow = LEAST * (1.0 + float(size.sum())) if may else 0.0
-        return (2.0 * self.n + 4.0) * (EPS * terms + underflow)
-
-    @cached_property
-    def _granularity(self) -> tuple[float, float]:
-        return granularity(self.along_rows.P.data), granularity(self.q)
-
     # ------------------------------------------------------------------ units
-
-    def terms(self, point: Point[Array]) -> float:
-        return self._terms(np.abs(point.x))
-
-    def _terms(self, size: Array) -> float:
-        """½|x|ᵀ|P||x| + |q|ᵀ|x|."""
-        return float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
-
-    def row_terms(self, x: Array, multipliers: Values) -> float:
-        body = self.feasible
-        size, stacked = np.abs(x), self._stacked(multipliers, x) or {}
-        rows = np.abs(np.concatenate(of_rows(body, stacked)))
-        total = float(rows @ (np.abs(body.rhs) + abs(body.rows) @ size)) if rows.size else 0.0
-        for name, ends in (("lower", body.lower), ("upper", body.upper)):
-            finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
-            total += float(np.abs(stacked.get(name, np.zeros(self.n))) @ finite)
-        return total
 
     def gradient_unit(self, gradient: Array) -> float:
         """The larger of max |q| and max |Px|."""
         curved = float(np.max(np.abs(gradient - self.q)))
         return max(float(np.max(np.abs(self.q))), curved) or 1.0
-
-    # ------------------------------------------------------------------ optimality
-
-    def optimality(
-        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
-    ) -> Optimality:
-        body = self.feasible
-        x, gradient = point.x, point.gradient
-        unit = self.gradient_unit(gradient)
-        stacked = None if multipliers is None else self._stacked(multipliers, x)
-        if stacked is None:
-            stacked = self._fitted(point, tol)
-        z, y = of_rows(body, stacked)
-        left = reduced(body, gradient, z, y)
-        low = stacked.get("lower", np.zeros(self.n))
-        high = stacked.get("upper", np.zeros(self.n))
-        residual = float(np.max(np.abs(left - low + high)))
-        paid = float(z @ np.abs(body.rows @ x - body.rhs)[: z.size])
-        for ends, slack in ((low, x - body.lower), (high, body.upper - x)):
-            held = ends != 0.0
-            paid += float(np.abs(ends[held]) @ np.abs(slack[held]))
-        named = self.named_multipliers(stacked, x)
-        return Optimality(named, residual / unit, paid, unit, left, stacked)
-
-    def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
-        """The residual of the first-order conditions in units in which entries are near 1.
-
-        Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
-        variables with other units.
-        """
-        units, stacked, zero = self.units.column, _of_all_rows(optimality), np.zeros(self.n)
-        left = optimality.reduced - stacked.get("lower", zero) + stacked.get("upper", zero)
-        terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))
-        return relative(float(np.max(np.abs(left) * units)), float(np.max(terms * units)))
-
-    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        stacked = _of_all_rows(optimality)
-        found = super().inconsistencies(replace(optimality, multipliers=stacked), tol)
-        for name, ends in (("lower", self.feasible.lower), ("upper", self.feasible.upper)):
-            multipliers = stacked.get(name)
-            if multipliers is not None and np.any(multipliers[np.isinf(ends)] != 0.0):
-                found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
-        return found
-
-    def _fitted(self, point: Point[Array], tol: float) -> Values:
-        multipliers = fitted(self.feasible, point.x, point.gradient, tol)
-        return {name: multipliers[name] for name in self._stacked_shapes}
-
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-        """Those of `convex_bounds`. Only the multipliers of the rows count.
-
-        Recovered ones follow given ones.
-        """
-        stacked = self._of_bounds(multipliers, point)
-        if stacked:
-            yield from self._bounds_from(point, *of_rows(self.feasible, stacked))
-        recovered = self._fitted(point, EPS * self.n)
-        yield from self._bounds_from(point, *of_rows(self.feasible, recovered))
-
-    def _bounds_from(self, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
-        best = -np.inf
-        for value in convex_bounds(self.along_rows, self.q, self.feasible, point, z, y):
-            best = max(best, value)
-            yield LowerBound(self._less_doubt(best))
-
-    def _less_doubt(self, bound: float) -> float:
-        """A bound of what F stands for, given one of F."""
-        return float(np.nextafter(bound - self.doubt, -np.inf)) if self.doubt else bound
-
-    def charged_bounds(
-        self, point: Point[Array], multipliers: Values | None, most: float
-    ) -> Iterator[LowerBound]:
-        """Those of `convex_bounds` with P + diag(δ), at the point and then at the optimum of F̃.
-
-        All parts of P that variables without finite ends have are convex.
-        """
-        body = self.feasible
-        delta, x = self.along_rows.lacking, point.x
-        low, high = body.ranges if body.knows_ranges else body.intervals
-        raised = np.flatnonzero(delta)
-        low, high, inside = low[raised], high[raised], x[raised]
-        if not np.isfinite(low + high).all():
-            return
-        delta = delta[raised]
-        worth = max(0.5 * float(delta @ ((inside - low) * (high - inside))), 0.0)
-        anywhere = 0.125 * float(delta @ np.square(high - low))
-        if worth > most or anywhere > MAX_CHARGE * most:
-            return
-        from scipy import sparse
-
-        added = np.zeros(self.n)
-        added[raised] = delta
-        P = as_sparse(self.along_rows.P + sparse.diags_array(added))
-        q, size = self.q.copy(), np.maximum(np.abs(low), np.abs(high))
-        q[raised] -= 0.5 * delta * (low + high)
-        # Subtracted is the rounding of what is added, in P, q and the constant.
-        steep = (np.abs(P.diagonal()[raised]) + 2.0 * delta) * size + np.abs(self.q[raised])
-        constant = 0.5 * float(delta @ (low * high)) - (self.n + 8.0) * EPS * float(steep @ size)
-        curvature = RowCurvature(P, body.rows[body.held], body.fixed)
-
-        def bounds_at(x: Array, z: Array, y: Array) -> Iterator[float]:
-            gradient = P @ x + q
-            there = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
-            for value in convex_bounds(curvature, q, body, there, z, y):
-                yield self._less_doubt(float(np.nextafter(value + constant, -np.inf)))
-
-        def bounds() -> Iterator[float]:
-            known = self._of_bounds(multipliers, point) or self._fitted(point, EPS * self.n)
-            yield from bounds_at(x, *of_rows(body, known))
-            solution = None
-            if curvature.is_convex_everywhere:
-                solution = convex_solution(P, q, body, seconds_left())
-            if solution is not None:
-                yield from bounds_at(solution.x, *np.split(solution.multipliers, [body.h.size]))
-
-        yield from charged(bounds(), -float(delta.max()), worth)
-
-    # ------------------------------------------------------------------ curvature
-
-    def curvature(
-        self, point: Point[Array], optimality: Optimality, tol: float
-    ) -> tuple[Curvature, float, int]:
-        """Curvature on the directions along the active constraints with positive multipliers."""
-        x, unit = point.x, self.gradient_unit(point.gradient)
-        found = self._curvature(x, _of_all_rows(optimality), optimality.reduced, unit, tol)
-        if found[0] is Curvature.UNDECIDED:
-            # Where multipliers are not unique, others may be zero at fewer constraints.
-            others = strict(self.feasible, x, point.gradient / unit, tol, optimality.stationarity)
-            if others is not None:
-                found = self._curvature(x, *others, 1.0, tol)
-        return found
-
-    def _curvature(
-        self, x: Array, multipliers: Values, reduced: Array, unit: float, tol: float
-    ) -> tuple[Curvature, float, int]:
-        """`curvature` for some multipliers and the reduced gradient that they leave, in `unit`."""
-        body = self.feasible
-        lower, upper = body.at_bounds(x, tol)
-        at_bounds, active = lower | upper, body.active_rows(x, tol)
-        weak = at_bounds & (np.abs(reduced) <= tol * unit) & (body.lower < body.upper)
-        sizes = largest_in_rows(body.rows)[: body.h.size]
-        loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
-        count = int(weak.sum() + loose.sum())
-        free = (
-            np.flatnonzero(~at_bounds | weak),
-            np.vstack([body.G[active & ~loose], body.A]),
-        )
-        held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
-        return critical_curvature(self.along_rows.restricted, free, held, count)
-
-    def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
-        words = []
-        if claim < Claim.GLOBAL and not bounded and self.is_convex and not self.feasible.is_bounded:
-            words = [
-                f"No bound is proved, as rounding counts without end: {self.endless}; give it "
-                "lower and upper bounds."
-            ]
-        near = self.feasible.near(point.x)
-        if near is not None and not near.exactly:
-            words.append(
-                "No point nearby is proved to satisfy all rows exactly: they hold up to 1e-12 of "
-                "their right-hand sides or entries, as in files whose numbers are rounded."
-            )
-        return words + list(self.notes if claim >= Claim.STATIONARY else ())
 
     # ------------------------------------------------------------------ other forms
 
@@ -690,9 +337,12 @@ class PolyhedralQP(QP):
         }  # fmt: skip
 
 
-def _of_all_rows(optimality: Optimality) -> Values:
-    """Multipliers of all rows and bounds; those by name where nothing was computed in time."""
-    return optimality.stacked or optimality.multipliers
+def first_point(qp: PolyhedralQP) -> Array:
+    """The `convex_solution` if there is one and time for it, or else a feasible point."""
+    with suppress(TimeLimitReached):
+        if (known := qp.convex_solution) is not None:
+            return known.x
+    return qp.point
 
 
 def _count(number: int, noun: str) -> str:

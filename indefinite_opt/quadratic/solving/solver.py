@@ -21,6 +21,7 @@ from indefinite_opt.foundation import (
     limited,
     short,
 )
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.declaration import Declaration
 from indefinite_opt.quadratic.programs.problem import Problem
 from indefinite_opt.quadratic.programs.program import CompiledProgram, Point, VectorProgram
@@ -101,9 +102,9 @@ class Task(Generic[S_co]):
         Rows count for an objective of 0 if the multipliers of the solver are given.
         """
         program: Any = self.program
-        unit = max(program.gap_unit(point.value), self.atol / self.tol)
-        zero = program.zero_range(point, multipliers)
-        if program.are_zero(zero, point.value):
+        unit = max(answers.gap_unit(program, point.value), self.atol / self.tol)
+        zero = answers.zero_range(program, point, multipliers)
+        if answers.are_zero(program, zero, point.value):
             unit = max(unit, zero / self.tol)
         return float(unit)
 
@@ -112,7 +113,7 @@ class Task(Generic[S_co]):
         program: Any = self.program
         if self.start is not None:
             return dict(program.values(self.start))
-        values: Values | None = program.feasible_values()
+        values: Values | None = answers.feasible_values(program)
         return values
 
     def stop(
@@ -265,7 +266,7 @@ class Solver(ABC, Generic[S]):
         if unread is not None:
             return unread
         if self.needs_convex and not program.is_convex:
-            return f"it solves convex programs, and this one {program.why_not_convex()}"
+            return f"it solves convex programs, and this one {answers.why_not_convex(program)}"
         return None
 
     def preparation_order(self, task: Task[Any]) -> int:

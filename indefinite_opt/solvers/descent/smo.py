@@ -18,6 +18,7 @@ from indefinite_opt.quadratic import (
     Solver,
     Task,
     Trace,
+    differs_in_upper_bounds,
     status_at_end,
 )
 
@@ -117,7 +118,7 @@ def _continued(previous: Descent, task: Task[PairedQP]) -> Descent:
     it as far as F decreases; then the free weights take the Newton step that the change calls for.
     """
     old, new, gradient = previous.qp, task.program, previous.gradient
-    if gradient is None or not new.differs_in_upper_bounds(old):
+    if gradient is None or not differs_in_upper_bounds(new, old):
         return Descent(task, new.feasible.project(previous.alpha))
     ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.feasible.upper))
     bounded, reached = alpha == old.feasible.upper, False

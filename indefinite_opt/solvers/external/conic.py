@@ -25,6 +25,7 @@ from indefinite_opt.quadratic import (
     Solver,
     Status,
     Task,
+    answers,
     relative,
     status_of,
 )
@@ -115,12 +116,12 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     if found is None or found.solver != name:
         return None
     x = found.x
-    multipliers, point = qp.named_multipliers(found.by_kind(qp.feasible), x), qp.at(x)
-    optimality = qp.optimality(point, multipliers, task.tol)
-    balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
+    multipliers, point = answers.named_of_rows(qp, found.by_kind(qp.feasible), x), qp.at(x)
+    optimality = answers.optimality(qp, point, multipliers, task.tol)
+    balanced = 0.0 if found.exact else answers.balanced_residual(qp, point, optimality)
     paid = relative(optimality.complementarity, task.unit(point))
     if (
-        qp.inconsistencies(optimality, task.tol)
+        answers.inconsistencies(qp, optimality, task.tol)
         or max(optimality.stationarity, balanced, paid) > task.tol
     ):
         return None
@@ -139,7 +140,7 @@ def _objective_unit(program: CompiledProgram[Any], solution: Solution) -> float:
     if not program.is_linear and not program.has_own_rows:
         return 1.0
     point = program.at(program.from_values(solution.values))
-    return float(program.gap_unit(point.value))
+    return float(answers.gap_unit(program, point.value))
 
 
 class Clarabel(_Conic):

@@ -5,13 +5,22 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError, SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, is_sparse
-from indefinite_opt.quadratic import LinearRows, Solution, Status, Task, falling_ray, status_of
+from indefinite_opt.quadratic import (
+    LinearRows,
+    Solution,
+    Status,
+    Task,
+    answers,
+    falling_ray,
+    status_of,
+)
 
 T = TypeVar("T")
 
@@ -40,7 +49,7 @@ def or_feasible(task: Task[Any], backend: str, answer: Callable[[], Solution]) -
         return Solution(values, status_of(error), message=f"{ended} returned a feasible point")
 
 
-def moved(task: Task[Any], onto_constraints: Callable[[T], T], found: T) -> T:
+def moved(task: Task[Any], onto_constraints: Callable[[T], T | None], found: T) -> T:
     """A point of a back end on the constraints; `TimeLimitReached` if no time is left for that."""
     point = task.in_time(None, onto_constraints, found)
     if point is None:
@@ -97,7 +106,7 @@ def solve_convex(
     if not program.multipliers_from_solver or any(dual is None for dual in duals.values()):
         duals = {}
     return Solution(
-        values=moved(task, program.feasible_values, point),
+        values=moved(task, partial(answers.feasible_values, program), point),
         multipliers={name: unit * np.asarray(dual, float) for name, dual in duals.items()},
         status=_status(convex.status, task),
         iterations=int(convex.solver_stats.num_iters or 0),

@@ -17,6 +17,7 @@ from indefinite_opt.quadratic import (
     Solver,
     Status,
     Task,
+    answers,
     highs_model,
 )
 from indefinite_opt.solvers.external.conic import solution_of_rows
@@ -94,7 +95,7 @@ class HighsSession(Session[_Program]):
         x = moved(task, qp.feasible.project, np.array(answer.col_value))
         if status is Status.SOLVED and not qp.has_own_rows:
             # With a singular Hessian it may stop far from its own tolerance.
-            stationarity = qp.optimality(qp.at(x), None, task.tol).stationarity
+            stationarity = answers.optimality(qp, qp.at(x), None, task.tol).stationarity
             status = status if stationarity <= task.tol else Status.INACCURATE
         return Solution(
             qp.values(x), status, iterations=iterations_of(highs), message=f"HiGHS: {words}"

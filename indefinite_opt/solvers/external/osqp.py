@@ -13,7 +13,15 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import afford, limited
-from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
+from indefinite_opt.quadratic import (
+    QP,
+    Session,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    differs_in_upper_bounds,
+)
 from indefinite_opt.solvers.external.cvxpy_backend import moved, or_feasible
 
 TOLERANCE_SHARE = 1e-2
@@ -66,7 +74,7 @@ class OSQPSession(Session[QP]):
         return _read(task, answer)
 
     def _answer(self, task: Task[QP], qp: QP, previous: QP | None) -> Any:
-        if qp.differs_in_upper_bounds(previous):
+        if differs_in_upper_bounds(qp, previous):
             lower, upper, row_lower, row_upper, _ = qp.feasible.constraints
             ends = np.concatenate([row_lower, lower]), np.concatenate([row_upper, upper])
             self._model.update(l=ends[0], u=ends[1])

@@ -15,7 +15,16 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.quadratic import QP, Solution, Solver, Status, Task, Trace, status_at_end
+from indefinite_opt.quadratic import (
+    QP,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    answers,
+    status_at_end,
+)
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 
 TOLERANCE_SHARE = 1e-2
@@ -73,7 +82,7 @@ class UNO(Solver[QP]):
                 else:
                     point = qp.at(x)
                     ends.append((point.value, x))
-                    residual = qp.optimality(point, None, task.tol).stationarity
+                    residual = answers.optimality(qp, point, None, task.tol).stationarity
                     trace.add(task.elapsed, sum(steps), qp.declared(point.value), residual)
                 status = task.stop(None if x is None else trace)
                 if status is not None:

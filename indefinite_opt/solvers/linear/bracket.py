@@ -35,7 +35,7 @@ class LinearBracket:
         """Keep the feasible point near v, and the bound of the multipliers of rows, if better."""
         v = np.clip(v, reformulation.form.lower, reformulation.form.upper)
         values, multipliers = reformulation.solution(v, rows)
-        x = self.program.from_values(self.program.feasible_values(values))
+        x = self.program.repaired(self.program.from_values(values))
         value = float(self.program.cost @ x)
         if value < self.value:
             self.x, self.value = x, value
@@ -82,7 +82,7 @@ class LinearBracket:
         program = self.program
         if self.x is None:
             # Stopped before the first point; most formulations can repair any.
-            self.x = program.from_values(program.feasible_values())
+            self.x = program.repaired(np.zeros(program.cost.size))
             if program.infeasibility(self.x) > _MAX_INFEASIBILITY:
                 raise SolverFailed(f"no feasible point of {self.task.formulation} is known yet")
         return Solution(

@@ -15,6 +15,7 @@ from indefinite_opt.quadratic import (
     Status,
     Task,
     Witness,
+    answers,
     relative,
 )
 
@@ -120,7 +121,7 @@ class ProxySearch(Iteration):
             return ProxyPoint(x, np.nan, np.full_like(x, np.nan), self.dual, np.nan)
         at, bound = self._bounded(x)
         # Of two points with equal values the one with the higher bound is kept.
-        tie = TIE_SHARE * self.task.tol * self.dual.gap_unit(at.value)
+        tie = TIE_SHARE * self.task.tol * answers.gap_unit(self.dual, at.value)
         rise = at.value - self.best.value
         if rise < -tie or (rise <= tie and bound > self._best_bound):
             self.best, self._best_bound = at, bound
@@ -179,7 +180,7 @@ class ProxySearch(Iteration):
             task.elapsed,
             self.iterations,
             dual.declared(value),
-            relative(self.gap, dual.gap_unit(value)),
+            relative(self.gap, answers.gap_unit(dual, value)),
             bound=dual.declared(self.bound),
             calls=self.calls,
         )

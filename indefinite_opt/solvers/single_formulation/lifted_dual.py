@@ -17,6 +17,7 @@ from indefinite_opt.quadratic import (
     Status,
     Task,
     Trace,
+    answers,
     relative,
     status_at_end,
 )
@@ -137,7 +138,7 @@ class _LiftedIteration:
         """The lifted point with its multipliers."""
         return Solution(
             values=self.values,
-            multipliers=self.program.as_declared(self.multipliers),
+            multipliers=answers.as_declared(self.program, self.multipliers),
             status=status,
             iterations=self.steps,
             trace=self.trace,

@@ -15,6 +15,7 @@ from indefinite_opt.quadratic import (
     Curvature,
     PolyhedralQP,
     Task,
+    answers,
     gap_and_share,
 )
 from indefinite_opt.workflow.certificates.measurement import allowed_gap
@@ -31,7 +32,7 @@ def explain(task: Task[Any], answer: Answer, claim: Claim, values: Values) -> li
     else:
         reasons = [*_conditions(task, answer), *_gap(task, answer)]
     bounded = bool(np.isfinite(answer.bound.value))
-    reasons += task.in_time([], task.program.remarks, answer.point, claim, bounded)
+    reasons += task.in_time([], answers.remarks, task.program, answer.point, claim, bounded)
     return reasons + task.formulation.remarks(task.problem, values)
 
 
@@ -39,7 +40,7 @@ def _inconsistencies(task: Task[Any], answer: Answer) -> list[str]:
     """What is wrong about given multipliers."""
     if answer.consistent:
         return []
-    wrong: list[str] = task.program.inconsistencies(answer.optimality, task.tol)
+    wrong: list[str] = answers.inconsistencies(task.program, answer.optimality, task.tol)
     return wrong or ["The given multipliers do not satisfy the first-order conditions."]
 
 
@@ -81,8 +82,8 @@ def _why_global(task: Task[Any], answer: Answer) -> str:
     if not answer.convex:
         return why or _about_bracket(task, answer)[0]
     if answer.zero_range > 0.0:
-        return f"{program.why_convex}, and {_zero(task, answer)}."
-    return why or f"{program.why_convex}, and the dual bound meets the objective."
+        return f"{answers.why_convex(program)}, and {_zero(task, answer)}."
+    return why or f"{answers.why_convex(program)}, and the dual bound meets the objective."
 
 
 def _zero(task: Task[Any], answer: Answer) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, Values, checked_values
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CompiledProgram, Declaration, Problem, VectorProgram
+from indefinite_opt.quadratic import CompiledProgram, Declaration, Problem, VectorProgram, answers
 
 SLACKS = {"xi": "The slacks ξ were", "delta": "The bound δ was"}
 """Variables whose best values follow from the others, with the beginning of a sentence on each."""
@@ -49,7 +49,7 @@ def completed(
     known = {name: shape for name, shape in program.shapes.items() if name not in missing}
     given = checked_values("values", values, known)
     filled = {**given, **{name: np.zeros(program.shapes[name]) for name in missing}}
-    whole = program.feasible_values(filled) or filled
+    whole = answers.feasible_values(program, filled) or filled
     words = "not among the values, but computed from the others."
     return {**whole, **given}, [f"{SLACKS[name]} {words}" for name in missing]
 
@@ -74,9 +74,9 @@ def hint(
 def sign_hint(program: CompiledProgram[Any], x: Any, multipliers: Values) -> list[str]:
     """A sentence if multipliers that fail satisfy the conditions with the opposite sign."""
     point, turned = program.at(x), {name: -value for name, value in multipliers.items()}
-    before, after = (program.optimality(point, given) for given in (multipliers, turned))
+    before, after = (answers.optimality(program, point, given) for given in (multipliers, turned))
     left = after.stationarity
-    if left > min(FITTING, before.stationarity) or program.inconsistencies(after, FITTING):
+    if left > min(FITTING, before.stationarity) or answers.inconsistencies(program, after, FITTING):
         return []
     return [
         f"With the opposite sign the multipliers satisfy the conditions up to {left:.1e}: they are "
@@ -86,7 +86,7 @@ def sign_hint(program: CompiledProgram[Any], x: Any, multipliers: Values) -> lis
 
 def _residuals(program: VectorProgram, x: Array) -> tuple[float, float]:
     outside = program.infeasibility(x)
-    return outside, program.optimality(program.at(x), None, FITTING**2).stationarity
+    return outside, answers.optimality(program, program.at(x), None, FITTING**2).stationarity
 
 
 def _changes(

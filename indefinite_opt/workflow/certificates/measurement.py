@@ -27,6 +27,7 @@ from indefinite_opt.quadratic import (
     Proof,
     Task,
     Witness,
+    answers,
     claim_of,
     obstacle,
     proved_bound,
@@ -49,7 +50,7 @@ def find_near(task: Task[Any], answer: Answer) -> None:
     """The feasible point nearby, if it is not known yet."""
     point = answer.point
     if np.isnan(answer.error):
-        about = task.program.attained, point, answer.primal
+        about = answers.attained, task.program, point, answer.primal
         answer.near, answer.error = task.in_time((point, np.inf), *about)
 
 
@@ -86,7 +87,7 @@ def examine_conditions(task: Task[Any], answer: Answer) -> None:
     found = _conditions(task, point, came)
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     judged = answer.given or (came is not None and not program.multipliers_from_solver)
-    if judged and program.inconsistencies(found, task.tol):
+    if judged and answers.inconsistencies(program, found, task.tol):
         answer.consistent = not answer.given
         found = found if answer.given else _conditions(task, point, None)
     answer.optimality = found
@@ -111,7 +112,7 @@ def _conditions(task: Task[Any], point: Point[Any], multipliers: Values | None) 
     if multipliers is None and task.program.multipliers_from_solver:
         multipliers = solver_multipliers(task)
     unknown = Optimality(multipliers or {}, np.inf, np.inf)
-    return task.in_time(unknown, task.program.optimality, point, multipliers, task.tol)
+    return task.in_time(unknown, answers.optimality, task.program, point, multipliers, task.tol)
 
 
 def solver_multipliers(task: Task[Any]) -> Values:
@@ -138,9 +139,9 @@ def bound_convex(task: Task[Any], answer: Answer, witness: object = None) -> Non
     multipliers = answer.optimality.multipliers if examined else answer.came
 
     def bounds() -> Iterator[LowerBound]:
-        yield from program.bounds(near, multipliers)
+        yield from answers.bounds(program, near, multipliers)
         if answer.given and program.multipliers_from_solver:
-            yield from program.bounds(near, solver_multipliers(task))
+            yield from answers.bounds(program, near, solver_multipliers(task))
         if isinstance(near, ProxyPoint):
             yield from _proxy_bounds(task, near, witness)
 
@@ -150,7 +151,9 @@ def bound_convex(task: Task[Any], answer: Answer, witness: object = None) -> Non
 def bound_charged(task: Task[QP], answer: Answer) -> None:
     """Compute bounds on an F that is not convex by little; none is kept that leaves a gap."""
     most, multipliers = allowed_gap(task, answer), answer.optimality.multipliers
-    _keep_closest(task, answer, task.program.charged_bounds(answer.near, multipliers, most))
+    _keep_closest(
+        task, answer, answers.charged_bounds(task.program, answer.near, multipliers, most)
+    )
     if not answer.closed:
         _hold(task, answer, LowerBound(-np.inf))
 
@@ -187,7 +190,7 @@ def _proxy_bounds(task: Task[Any], near: ProxyPoint, witness: object) -> Iterato
         if witness.weights is not None:
             yield LowerBound(points[0].bound_by(points[0].svm(), witness.weights))
     if np.isfinite(near.value):
-        accuracy = 0.1 * max(task.tol * dual.gap_unit(near.value), task.atol)
+        accuracy = 0.1 * max(task.tol * answers.gap_unit(dual, near.value), task.atol)
         yield LowerBound(svm_bound(task, near, accuracy)[0])
 
 
@@ -211,7 +214,7 @@ def _keep_closest(task: Task[Any], answer: Answer, more: Iterator[LowerBound]) -
 def _hold(task: Task[Any], answer: Answer, bound: LowerBound) -> None:
     """Make this the bound of an answer, and find the gap that it leaves."""
     answer.bound, answer.gap, answer.zero_range = bound, _gap(task, answer, bound), 0.0
-    answer.relative_gap = relative(answer.gap, task.program.gap_unit(answer.point.value))
+    answer.relative_gap = relative(answer.gap, answers.gap_unit(task.program, answer.point.value))
     answer.closed = False
     if np.isfinite(answer.gap):
         answer.closed = answer.gap <= allowed_gap(task, answer)
@@ -222,7 +225,7 @@ def _hold(task: Task[Any], answer: Answer, bound: LowerBound) -> None:
 
 def allowed_gap(task: Task[Any], answer: Answer) -> float:
     """The largest gap that counts as closed."""
-    return max(task.tol * float(task.program.gap_unit(answer.point.value)), task.atol)
+    return max(task.tol * float(answers.gap_unit(task.program, answer.point.value)), task.atol)
 
 
 def _gap(task: Task[Any], answer: Answer, bound: LowerBound) -> float:
@@ -254,10 +257,12 @@ def _zero_range(task: Task[Any], answer: Answer) -> float:
         return 0.0
     # A solver is only called for multipliers if those that came leave the question open.
     asks = answer.came and program.multipliers_from_solver
-    if asks and not program.are_zero(program.zero_range(point, answer.came), *values):
+    if asks and not answers.are_zero(
+        program, answers.zero_range(program, point, answer.came), *values
+    ):
         return 0.0
     rounding = rounding_at(task, answer)
-    return rounding if program.are_zero(rounding, *values) else 0.0
+    return rounding if answers.are_zero(program, rounding, *values) else 0.0
 
 
 def rounding_at(task: Task[Any], answer: Answer) -> float:
@@ -265,7 +270,7 @@ def rounding_at(task: Task[Any], answer: Answer) -> float:
     if answer.recovered is None:
         answer.recovered = dict(_conditions(task, answer.point, None).multipliers)
     recovered = answer.recovered or None
-    return float(task.in_time(0.0, task.program.zero_range, answer.point, recovered))
+    return float(task.in_time(0.0, answers.zero_range, task.program, answer.point, recovered))
 
 
 # ------------------------------------------------------------------------------------- curvature
@@ -290,7 +295,7 @@ def examine_curvature(task: Task[Any], answer: Answer) -> None:
     left, about = task.time_limit - task.elapsed, (answer.point, optimality, tol)
     try:
         answer.curvature, answer.least_curvature, answer.weak = limited(
-            int(np.count_nonzero(movable)), left, task.program.curvature, *about
+            int(np.count_nonzero(movable)), left, answers.curvature, task.program, *about
         )
     except TimeLimitReached:
         answer.curvature_late = True

@@ -36,6 +36,7 @@ from indefinite_opt.quadratic import (
     Problem,
     QuadraticProgram,
     Task,
+    answers,
     at_most,
     claim_of,
     no_optimum,
@@ -168,7 +169,7 @@ def verify(
     checked = checked_values("values", values, program.shapes)
     given = multipliers
     if given is not None:
-        given = checked_values("multipliers", given, program.multiplier_shapes)
+        given = checked_values("multipliers", given, answers.multiplier_shapes(program))
     certificate = certify(
         asked, chosen, checked, given, tol, given=given is not None, search=bound,
         time_limit=limit - (clock() - began), atol=float(atol),
@@ -220,7 +221,7 @@ def certify(
     measure(task, answer, witness, search)
     claim, point, optimality = claim_of(answer, tol), answer.point, answer.optimality
     multipliers = dict(optimality.multipliers)
-    missed, moved = task.in_time((np.nan, np.nan), program.repair, point.x)
+    missed, moved = task.in_time((np.nan, np.nan), answers.repair, program, point.x)
     reasons = explain(task, answer, claim, values)
     return Certificate(
         claim=claim,
@@ -281,7 +282,7 @@ def _is_nearly_zero(task: Task[Any], answer: Answer) -> bool:
     rounding = rounding_at(task, answer)
     if answer.nodes is not None and answer.better < value - rounding:
         return False
-    zero = task.program.are_zero(rounding, value)
+    zero = answers.are_zero(task.program, rounding, value)
     return bool(zero or gap <= task.tol * rounding / ZERO_SHARE)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.core import perturbation as loops
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.local.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.quadratic.local.search.iterated_search import (
     CHAINS,
@@ -115,7 +116,7 @@ class LocalSearch(IteratedSearch):
         has not.
         """
         qp, count = self.qp, self.options.starts
-        lower, upper = qp.feasible.extent(qp.typical_width)
+        lower, upper = qp.feasible.extent(_typical_width(qp))
 
         def at_ends(chosen: NDArray[np.bool_]) -> Array:
             """The feasible point nearest to where some weights are at their upper bound."""
@@ -132,7 +133,7 @@ class LocalSearch(IteratedSearch):
         def interior(generator: np.random.Generator) -> Array:
             return qp.feasible.project(lower + (upper - lower) * generator.random(qp.n))
 
-        starts: list[Start] = [lambda generator: qp.central_start()]
+        starts: list[Start] = [lambda generator: central_start(qp)]
         if not qp.gram.on_demand:
             ways = itertools.product((0, 1), (1.0, -1.0))
             starts += [functools.partial(spectral, *way) for way in ways][: count // 2]
@@ -146,7 +147,7 @@ class LocalSearch(IteratedSearch):
         return replace(self.task, callback=lambda trace: stop(), max_iter=steps, recording=False)
 
     def _tie_width(self, value: float) -> float:
-        return min(MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value)
+        return min(MAX_TIE_SHARE, self.task.tol) * answers.gap_unit(self.qp, value)
 
     def _agreed(self) -> bool:
         if self.qp.n <= MAX_POINTS_ALWAYS_PERTURBED:
@@ -222,3 +223,26 @@ class LocalSearch(IteratedSearch):
         )
         solution = self._solution(status, made)
         return replace(solution, gradient=best.gradient if best.exact else None)
+
+
+def central_start(qp: PairedQP) -> Array:
+    """A feasible point near the middle of the box.
+
+    For a kernel problem it has equal weights in each class (Haasdonk 2005, section 7.3).
+    """
+    box = qp.feasible
+    lower, upper = box.extent(_typical_width(qp))
+    if qp.problem is None:
+        return box.project(np.full(qp.n, 0.5 * (lower + upper)))
+    positive = int(np.count_nonzero(box.signs > 0.0))
+    negative = qp.n - positive
+    if not negative:
+        return box.project(np.full(qp.n, box.total / qp.n))
+    largest = upper * min(positive, negative)
+    return box.project(np.where(box.signs > 0, largest / positive, largest / negative))
+
+
+def _typical_width(qp: PairedQP) -> float:
+    """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
+    size = float(np.mean(np.abs(qp.gram.diagonal))) or qp.gram.largest or 1.0
+    return (qp.linear_size or 1.0) / (qp.hessian * size)

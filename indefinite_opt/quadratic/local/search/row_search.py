@@ -11,6 +11,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, one_thread
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.local.descent.descent import MAX_SINGLE_STEPS
 from indefinite_opt.quadratic.local.polyhedral.descent import (
     ActiveSetDescent,
@@ -289,6 +290,6 @@ class PolyhedralSearch(IteratedSearch):
         made = f"{self.descents} descents, {self.perturbations} of them after perturbations"
         return replace(
             self._solution(status, made),
-            multipliers=qp.named_multipliers(best.multipliers, x),
+            multipliers=answers.named_of_rows(qp, best.multipliers, x),
             gradient=qp.gradient(x),
         )

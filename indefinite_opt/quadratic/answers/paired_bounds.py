@@ -10,17 +10,21 @@ a `PairedQP` of a kernel problem.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
+from functools import singledispatch
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
+from indefinite_opt.foundation import EPS, LEAST, LONG, Array, Values, one_thread
+from indefinite_opt.quadratic.answers.bound import MAX_CHARGE, bounds, charged, charged_bounds
+from indefinite_opt.quadratic.answers.feasibility import attained, feasible_near
 from indefinite_opt.quadratic.matrices.spectrum import (
     cholesky_in_place,
     frobenius_norm,
     without_directions,
     zero_tolerance,
 )
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.programs.program import LowerBound, Point
 
 Explicit = Callable[[Array], Iterator[LowerBound]]
@@ -44,7 +48,8 @@ MAX_EXAMINED = 400
 even if some weights are at a bound and no certificate would compute it otherwise."""
 
 
-def attained(qp: Any, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+@attained.register
+def _(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
     """A feasible point near one of that infeasibility, and the error of its F.
 
     Let that point be outside of the box, and then miss its lines, by ρ in all, as it is
@@ -55,16 +60,16 @@ def attained(qp: Any, point: Point[Array], infeasibility: float) -> tuple[Point[
     """
     if qp.plain is not qp:
         # Weights are feasible for both, and F is that of the other one.
-        near, error = qp.plain.attained(qp.plain.at(point.x), infeasibility)
+        near, error = attained(qp.plain, qp.plain.at(point.x), infeasibility)
         return qp.at(near.x), error
-    near = qp.feasible_near(point, infeasibility)
+    near = feasible_near(qp, point, infeasibility)
     problem, x, gradient = qp.problem, near.x, near.gradient
     known = problem.known_convex(qp.feasible.lines)
     if not (known or problem.curvature_known):
         return near, np.inf  # Nothing will be proved that it is compared with.
     missed, length = qp.feasible.missed(x), frobenius_norm(x)
     if known or qp.n < LONG:
-        norm, off = problem.gram.norm, qp.gradient_rounding(length)
+        norm, off = problem.gram.norm, gradient_rounding(qp, length)
     else:  # without a pass over a large matrix, which a certificate may not need
         norm = qp.n * problem.largest
         off = qp.hessian * zero_tolerance(qp.n, norm) * length
@@ -79,7 +84,7 @@ def attained(qp: Any, point: Point[Array], infeasibility: float) -> tuple[Point[
     return near, (1.0 + 16.0 * EPS) * error
 
 
-def _rounding_of_form(qp: Any, x: Array) -> float:
+def _rounding_of_form(qp: PairedQP, x: Array) -> float:
     """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
     kept = np.flatnonzero(x)
     if kept.size >= LONG:
@@ -89,30 +94,31 @@ def _rounding_of_form(qp: Any, x: Array) -> float:
     return (qp.n + 8.0) * EPS * terms
 
 
-def underflow(qp: Any, length: float) -> float:
+def underflow(qp: PairedQP, length: float) -> float:
     """What products of F, and of its gradient and a step of that length, lose by underflow."""
     size = qp.n + (1.0 + qp.hessian) * float(np.sqrt(qp.n)) * length
     return LEAST * (qp.n + 8.0) * (size + 8.0)
 
 
-def bounds(qp: Any, point: Point[Array]) -> Iterator[LowerBound]:
+@bounds.register
+def _(qp: PairedQP, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
     """Lower bounds on a convex F from a feasible point, each of which takes longer."""
     if not point.x.any() and zero_is_optimal(qp):
         yield LowerBound(0.0)
     # Where a theorem says that K is convex, what rounding has made of K - c need not be.
     if qp.plain is not qp and qp.plain.is_convex:
-        yield from bounds(qp.plain, qp.plain.at(point.x))
+        yield from bounds(qp.plain, qp.plain.at(point.x), multipliers)
         return
-    yield LowerBound(qp.dual_bound(point.x, point.gradient))
-    explicit = qp.explicit_bounds(point)
+    yield LowerBound(dual_bound(qp, point.x, point.gradient))
+    explicit = explicit_bounds(qp, point)
     yield from explicit(point.x)
     plain = qp.without_constant()
     plain = plain if plain.is_convex else qp
     if plain is not qp:
         point = plain.at(point.x)
-    attained = surely(plain, point)
+    least = surely(plain, point)
     if plain is not qp:
-        yield LowerBound(plain.dual_bound(point.x, point.gradient), attained)
+        yield LowerBound(dual_bound(plain, point.x, point.gradient), least)
     left = plain.feasible.first_order(point.x, point.gradient, FREE_TOL).residual
     if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
         return
@@ -122,14 +128,14 @@ def bounds(qp: Any, point: Point[Array]) -> Iterator[LowerBound]:
             break
         yield from explicit(x)
         point = plain.at(x)
-        yield LowerBound(plain.dual_bound(x, point.gradient), attained)
+        yield LowerBound(dual_bound(plain, x, point.gradient), least)
     lower, upper = plain.feasible.at_bounds(point.x, FREE_TOL)
-    curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else qp.n)
+    curvature = proved_curvature(plain, MAX_EXAMINED if np.any(lower | upper) else qp.n)
     if curvature > 0.0:
-        yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
+        yield LowerBound(bound_by_curvature(plain, point, curvature), least)
 
 
-def zero_is_optimal(qp: Any) -> bool:
+def zero_is_optimal(qp: PairedQP) -> bool:
     """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 pay for curvature.
 
     Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
@@ -138,12 +144,12 @@ def zero_is_optimal(qp: Any) -> bool:
     if box.total or not np.isfinite(box.upper).all():
         return False
     curved = 0.5 * qp.hessian * qp.problem.convexity_allowance(box.lines)
-    slopes = np.full(qp.n, qp.linear) - qp.doubt_of_slopes()
+    slopes = np.full(qp.n, qp.linear) - doubt_of_slopes(qp)
     costs = slopes - (1.0 + 8.0 * EPS) * (curved * box.upper + EPS * np.abs(slopes))
     return box.linear_minimum(costs) >= 0.0
 
 
-def by_points(qp: Any, point: Point[Array]) -> Explicit:
+def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
     """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
 
     Where K holds inner products of points, which are rounded, both are about the products.
@@ -151,21 +157,21 @@ def by_points(qp: Any, point: Point[Array]) -> Explicit:
     features = qp.problem.features
     if features is None:
         return lambda x: iter(())
-    attained = attained_by_features(qp, features, point)
+    least = attained_by_features(qp, features, point)
     why = (
         "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
         "objective. It is one for the inner products of the points, which K holds rounded."
     )
-    return lambda x: iter([LowerBound(bound_by_features(qp, features, x), attained, why)])
+    return lambda x: iter([LowerBound(bound_by_features(qp, features, x), least, why)])
 
 
-def surely(qp: Any, point: Point[Array]) -> float:
+def surely(qp: PairedQP, point: Point[Array]) -> float:
     """What a feasible point near one that is feasible up to rounding attains, or less."""
-    near, error = qp.attained(point, 0.0)
+    near, error = attained(qp, point, 0.0)
     return near.value + error
 
 
-def linearised(qp: Any, x: Array, gradient: Array) -> float:
+def linearised(qp: PairedQP, x: Array, gradient: Array) -> float:
     """A lower bound on F over the feasible set, valid if F is convex there.
 
     It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
@@ -193,7 +199,7 @@ def linearised(qp: Any, x: Array, gradient: Array) -> float:
     def allowance(square: float) -> float:
         curved = 0.5 * qp.hessian * problem.convexity_allowance(box.lines)
         reach = float(np.sqrt(square)) + length
-        along = qp.gradient_rounding(length) + qp.hessian * problem.gram.norm * missed
+        along = gradient_rounding(qp, length) + qp.hessian * problem.gram.norm * missed
         return curved * (square + length**2) + along * reach
 
     if box.is_bounded:
@@ -226,12 +232,12 @@ def linearised(qp: Any, x: Array, gradient: Array) -> float:
     return least - allowance(square) - rounding - lost
 
 
-def rounding_of_classes(qp: Any, costs: Array) -> float:
+def rounding_of_classes(qp: PairedQP, costs: Array) -> float:
     """Rounding of `linear_minimum` where the sum is fixed, as its costs may cancel."""
     return EPS * (qp.n + 4.0) * qp.feasible.total * float(np.abs(costs).max())
 
 
-def shortfall(qp: Any, gradient: Array) -> float:
+def shortfall(qp: PairedQP, gradient: Array) -> float:
     """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
     box = qp.feasible
     if box.lines == 0:
@@ -241,7 +247,7 @@ def shortfall(qp: Any, gradient: Array) -> float:
     return 0.5 * widest / qp.linear_size
 
 
-def square_radius(qp: Any, x: Array) -> float:
+def square_radius(qp: PairedQP, x: Array) -> float:
     """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
     box = qp.feasible
     if box.total:
@@ -254,7 +260,7 @@ def square_radius(qp: Any, x: Array) -> float:
     return count * float(box.upper) * float(box.upper)
 
 
-def bound_by_features(qp: Any, features: Array, x: Array) -> float:
+def bound_by_features(qp: PairedQP, features: Array, x: Array) -> float:
     """A lower bound on F with K = ΦΦᵀ exactly, whatever x is; features is Φ, (n, d).
 
     With any w, F(z) ≥ (h·y∘Φw + c)ᵀz - ½h‖w‖², as ‖Φᵀ(y∘z) - w‖² ≥ 0. For the SVM dual and
@@ -286,10 +292,10 @@ def bound_by_features(qp: Any, features: Array, x: Array) -> float:
     return best
 
 
-def attained_by_features(qp: Any, features: Array, point: Point[Array]) -> float:
+def attained_by_features(qp: PairedQP, features: Array, point: Point[Array]) -> float:
     """An upper bound on F with K = ΦΦᵀ exactly, at a feasible point near that one.
 
-    Weights that move by ρ in all, as in `PairedQP.attained`, move Φᵀ(y∘x) by ρ·max‖φ_i‖.
+    Weights that move by ρ in all, as in `attained`, move Φᵀ(y∘x) by ρ·max‖φ_i‖.
     """
     x, h = np.abs(point.x), qp.hessian
     with one_thread():
@@ -303,7 +309,7 @@ def attained_by_features(qp: Any, features: Array, point: Point[Array]) -> float
     return float(np.nextafter(square + linear + rounding, np.inf))
 
 
-def newton_point(qp: Any, point: Point[Array]) -> Array | None:
+def newton_point(qp: PairedQP, point: Point[Array]) -> Array | None:
     """The feasible point to which a Newton step on the weights off their bounds leads.
 
     The step minimises F along the lines with all other weights as they are; a multiple of the
@@ -337,7 +343,7 @@ def newton_point(qp: Any, point: Point[Array]) -> Array | None:
     return box.project(moved) if np.isfinite(moved).all() else None
 
 
-def bound_by_curvature(qp: Any, point: Point[Array], curvature: float) -> float:
+def bound_by_curvature(qp: PairedQP, point: Point[Array], curvature: float) -> float:
     """A lower bound on F where dᵀHd ≥ σ‖d‖², σ = `curvature` > 0, along the lines.
 
     With d = z - x̃ for the feasible x̃ near x, which is ρ away, r = ∇F(x) + Aᵀλ for multipliers λ of
@@ -351,7 +357,7 @@ def bound_by_curvature(qp: Any, point: Point[Array], curvature: float) -> float:
     x, gradient = point.x, point.gradient
     reduced = box.first_order(x, gradient, FREE_TOL).reduced
     missed, length = box.missed(x), frobenius_norm(x)
-    kernel = qp.gradient_rounding(length) + qp.hessian * qp.problem.gram.norm * missed
+    kernel = gradient_rounding(qp, length) + qp.hessian * qp.problem.gram.norm * missed
     off = kernel + 4.0 * EPS * frobenius_norm(np.abs(gradient) + np.abs(reduced))
     with np.errstate(over="ignore"):
         d = np.clip(-2.0 * reduced / curvature, -x, box.upper - x)
@@ -365,3 +371,82 @@ def bound_by_curvature(qp: Any, point: Point[Array], curvature: float) -> float:
     rounding = (qp.n + 8.0) * EPS * terms + kernel * length + missed * steep
     rounding += underflow(qp, length + frobenius_norm(d))
     return point.value + least - (off * off / curvature + rounding) * (1.0 + 16.0 * EPS)
+
+
+@charged_bounds.register
+def _(
+    qp: PairedQP, point: Point[Array], multipliers: Values | None, most: float
+) -> Iterator[LowerBound]:
+    """Bounds by K + δI; see `charged_bounds`.
+
+    With 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also those that are differences of two x.
+    So F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
+    """
+    box = qp.feasible
+    plain, problem = qp.plain, qp.problem
+    if plain is not qp:
+        yield from charged_bounds(plain, plain.at(point.x), multipliers, most)
+        return
+    if not box.is_bounded or not problem.curvature_known or problem.features is not None:
+        return
+    h, widest, x = qp.hessian, box.widest, point.x
+    v = qp.values(x)[qp.variable] if qp.is_split else box.signs * x
+    here = max(0.5 * h * float((widest * x).sum() - v @ v), 0.0)
+    squares = np.square(widest).sum() * (1 if np.ndim(widest) else qp.n)
+    per_curvature = max(here, 0.125 * h * float(squares) / MAX_CHARGE)
+    if any(-met * per_curvature > most for met in problem.curvatures_met(box.lines)):
+        return
+    delta = problem.zero_tolerance - problem.least_curvature(box.lines)
+    if delta * per_curvature > most:
+        return
+    convex = qp.on(problem.raised(delta))
+    if convex.plain is not convex or not convex.is_convex:
+        return
+    # What is added to the diagonal may be larger by its rounding.
+    added = (1.0 + 8.0 * EPS) * (delta + EPS * (convex.gram.largest + delta))
+    price, always = 0.5 * h * added * widest, 0.0
+    if box.total:
+        always = (1.0 + 8.0 * EPS) * float(price) * box.total
+    else:
+        price = price + 4.0 * EPS * (np.abs(qp.linear) + price)
+        convex = replace(convex, linear=qp.linear - price)
+    values = (bound.value for bound in bounds(convex, convex.at(x), multipliers))
+    if always:
+        values = (float(np.nextafter(value - always, -np.inf)) for value in values)
+    yield from charged(values, -delta, delta * here)
+
+
+@singledispatch
+def dual_bound(qp: PairedQP, x: Array, gradient: Array) -> float:
+    """A lower bound on F over the feasible set by its linearisation, if F is convex there."""
+    return linearised(qp, x, gradient)
+
+
+@singledispatch
+def explicit_bounds(qp: PairedQP, point: Point[Array]) -> Explicit:
+    """Bounds that need no products with K, as a function of x; see `by_points`."""
+    return by_points(qp, point)
+
+
+@singledispatch
+def gradient_rounding(qp: PairedQP, length: float) -> float:
+    """Bound on the norm of the rounding of a gradient, at a point of that length."""
+    return qp.hessian * float(qp.problem.zero_tolerance) * length
+
+
+@singledispatch
+def doubt(qp: PairedQP, upper: Array) -> float:
+    """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
+    return 0.0
+
+
+@singledispatch
+def doubt_of_slopes(qp: PairedQP) -> float | Array:
+    """By how much an entry of c may be larger than what it stands for."""
+    return 0.0
+
+
+@singledispatch
+def proved_curvature(qp: PairedQP, most: int) -> float:
+    """σ ≥ 0 with dᵀHd ≥ σ‖d‖² along the lines; see `LabelledKernel.proved_curvature`."""
+    return qp.hessian * float(qp.problem.proved_curvature(qp.feasible.lines, most))

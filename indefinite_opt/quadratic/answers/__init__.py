@@ -1,0 +1,55 @@
+"""What certificates ask of a program, one question a file, whatever kind of program it is.
+
+Each question is a function of the program. Kinds of programs that answer it in their own way
+register their answer with it.
+"""
+
+from indefinite_opt.quadratic.answers import least_squares as least_squares
+from indefinite_opt.quadratic.answers.bound import MAX_CHARGE, bounds, charged, charged_bounds
+from indefinite_opt.quadratic.answers.conditions import (
+    balanced_residual,
+    fitted_multipliers,
+    inconsistencies,
+    optimality,
+    wrong_signs,
+)
+from indefinite_opt.quadratic.answers.feasibility import (
+    attained,
+    feasible_near,
+    feasible_values,
+    repair,
+)
+from indefinite_opt.quadratic.answers.multipliers import (
+    as_declared,
+    as_held,
+    line_names,
+    multiplier_shapes,
+    named_multipliers,
+    named_of_rows,
+    of_all_rows,
+    spelling,
+)
+from indefinite_opt.quadratic.answers.paired_bounds import (
+    doubt,
+    doubt_of_slopes,
+    dual_bound,
+    explicit_bounds,
+    gradient_rounding,
+    proved_curvature,
+)
+from indefinite_opt.quadratic.answers.second_order import (
+    ALWAYS_CONVEX,
+    critical_curvature,
+    curvature,
+    least_curvature,
+    why_convex,
+    why_not_convex,
+)
+from indefinite_opt.quadratic.answers.sentences import endless, remarks
+from indefinite_opt.quadratic.answers.units import (
+    are_zero,
+    gap_unit,
+    row_terms,
+    terms,
+    zero_range,
+)

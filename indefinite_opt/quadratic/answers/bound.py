@@ -1,0 +1,176 @@
+"""Lower bounds on the value of a program from a feasible point and multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import EPS, Array, Values, seconds_left
+from indefinite_opt.quadratic.answers.conditions import fitted_multipliers
+from indefinite_opt.quadratic.answers.multipliers import as_held, of_all_rows
+from indefinite_opt.quadratic.matrices.sparse import as_sparse
+from indefinite_opt.quadratic.programs.gaps import at_most
+from indefinite_opt.quadratic.programs.program import (
+    CompiledProgram,
+    ExplicitProgram,
+    LowerBound,
+    Point,
+)
+from indefinite_opt.quadratic.programs.qp import QP
+from indefinite_opt.quadratic.rows.convex_solution import convex_solution
+from indefinite_opt.quadratic.rows.dual_bound import convex_bounds
+from indefinite_opt.quadratic.rows.multipliers import of_rows, reduced
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
+
+MAX_CHARGE = 16.0
+"""How many times the gap that counts as closed the charge of `charged_bounds` may be anywhere in
+the box. Where it is larger, F is not nearly convex, although the charge may be small at a point."""
+
+_AT_BOUND = 1e-8
+"""Distance from a bound, as a share of the variable, up to which a variable is not free."""
+
+
+@singledispatch
+def bounds(
+    program: CompiledProgram[Any], point: Point[Any], multipliers: Values | None
+) -> Iterator[LowerBound]:
+    """Lower bounds on a convex F from a feasible point, each of which takes longer.
+
+    They hold for any point and multipliers. Where those prove too little, multipliers that
+    are recovered from the point follow.
+    """
+    return iter(())
+
+
+@bounds.register
+def _(
+    program: ExplicitProgram, point: Point[Values], multipliers: Values | None
+) -> Iterator[LowerBound]:
+    if multipliers:
+        yield LowerBound(program.lower_bound(point.x, as_held(program, multipliers)))
+    yield LowerBound(program.lower_bound(point.x, program.multipliers(point.x)))
+
+
+@bounds.register
+def _(qp: PolyhedralQP, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
+    """Those of `convex_bounds`. Only the multipliers of the rows count.
+
+    Recovered ones follow given ones.
+    """
+    stacked = _of_bounds(qp, multipliers, point)
+    if stacked:
+        yield from bounds_from(qp, point, *of_rows(qp.feasible, stacked))
+    recovered = fitted_multipliers(qp, point, EPS * qp.n)
+    yield from bounds_from(qp, point, *of_rows(qp.feasible, recovered))
+
+
+def _of_bounds(qp: PolyhedralQP, multipliers: Values | None, point: Point[Array]) -> Values | None:
+    """The multipliers of all rows for a bound, where those of the declared program are known.
+
+    Those of constants are refitted: their part along each a is the one that leaves the least
+    residual where x is free, as those of a point that misses the equations have that of how far
+    it misses them.
+    """
+    body = qp.feasible
+    stacked = of_all_rows(qp, multipliers, point.x) if multipliers else None
+    if not stacked or not qp.constants:
+        return stacked
+    free = ~np.logical_or(*body.at_bounds(point.x, _AT_BOUND))
+    columns = np.array([constant.a for constant in qp.constants]).T[free]
+    left = reduced(body, point.gradient, *of_rows(body, stacked))[free]
+    along = np.linalg.lstsq(columns, -left, rcond=None)[0]
+    change = sum(m * one.weights for m, one in zip(along, qp.constants, strict=True))
+    return stacked | {"equalities": stacked["equalities"] + change}
+
+
+def bounds_from(qp: PolyhedralQP, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
+    best = -np.inf
+    for value in convex_bounds(qp.along_rows, qp.q, qp.feasible, point, z, y):
+        best = max(best, value)
+        yield LowerBound(_less_doubt(qp, best))
+
+
+def _less_doubt(qp: PolyhedralQP, bound: float) -> float:
+    """A bound of what F stands for, given one of F."""
+    return float(np.nextafter(bound - qp.doubt, -np.inf)) if qp.doubt else bound
+
+
+@singledispatch
+def charged_bounds(
+    qp: QP, point: Point[Array], multipliers: Values | None, most: float
+) -> Iterator[LowerBound]:
+    """Lower bounds on an F that is not convex by so little that they may be within `most`.
+
+    F is raised to a convex one by ½δ‖x‖², δ a proved bound on the negative curvature, and for
+    l ≤ x ≤ u a linear function takes away as much or more: F̃ = F + ½δ Σ(x_j - l_j)(x_j - u_j),
+    which is at most F. What it is less at the point is charged, and more than that if another
+    point is the optimum of F̃. A bound of F̃ is one of F.
+    """
+    return iter(())
+
+
+@charged_bounds.register
+def _(
+    qp: PolyhedralQP, point: Point[Array], multipliers: Values | None, most: float
+) -> Iterator[LowerBound]:
+    """Those of `convex_bounds` with P + diag(δ), at the point and then at the optimum of F̃.
+
+    All parts of P that variables without finite ends have are convex.
+    """
+    body = qp.feasible
+    delta, x = qp.along_rows.lacking, point.x
+    low, high = body.ranges if body.knows_ranges else body.intervals
+    raised = np.flatnonzero(delta)
+    low, high, inside = low[raised], high[raised], x[raised]
+    if not np.isfinite(low + high).all():
+        return
+    delta = delta[raised]
+    worth = max(0.5 * float(delta @ ((inside - low) * (high - inside))), 0.0)
+    anywhere = 0.125 * float(delta @ np.square(high - low))
+    if worth > most or anywhere > MAX_CHARGE * most:
+        return
+    from scipy import sparse
+
+    added = np.zeros(qp.n)
+    added[raised] = delta
+    P = as_sparse(qp.along_rows.P + sparse.diags_array(added))
+    q, size = qp.q.copy(), np.maximum(np.abs(low), np.abs(high))
+    q[raised] -= 0.5 * delta * (low + high)
+    # Subtracted is the rounding of what is added, in P, q and the constant.
+    steep = (np.abs(P.diagonal()[raised]) + 2.0 * delta) * size + np.abs(qp.q[raised])
+    constant = 0.5 * float(delta @ (low * high)) - (qp.n + 8.0) * EPS * float(steep @ size)
+    curvature = RowCurvature(P, body.rows[body.held], body.fixed)
+
+    def bounds_at(x: Array, z: Array, y: Array) -> Iterator[float]:
+        gradient = P @ x + q
+        there = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
+        for value in convex_bounds(curvature, q, body, there, z, y):
+            yield _less_doubt(qp, float(np.nextafter(value + constant, -np.inf)))
+
+    def values() -> Iterator[float]:
+        known = _of_bounds(qp, multipliers, point) or fitted_multipliers(qp, point, EPS * qp.n)
+        yield from bounds_at(x, *of_rows(body, known))
+        solution = None
+        if curvature.is_convex_everywhere:
+            solution = convex_solution(P, q, body, seconds_left())
+        if solution is not None:
+            yield from bounds_at(solution.x, *np.split(solution.multipliers, [body.h.size]))
+
+    yield from charged(values(), -float(delta.max()), worth)
+
+
+def charged(values: Iterable[float], least: float, worth: float) -> Iterator[LowerBound]:
+    """Bounds of a convex function that is less than F by `worth` at a point, with the reason.
+
+    `least` is a bound on the eigenvalues of H.
+    """
+    why = (
+        f"Nonconvex by eigenvalues down to -{at_most(-least, 2)} only; what that is worth here, "
+        f"{at_most(worth, 2)}, is charged to the dual bound, which meets the objective."
+    )
+    for value in values:
+        yield LowerBound(value, None, why)

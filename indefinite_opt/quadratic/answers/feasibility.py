@@ -1,0 +1,132 @@
+"""Feasible points near a point, and what a program attains there."""
+
+from __future__ import annotations
+
+from functools import partial, singledispatch
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import EPS, LEAST, Array, Values, derived
+from indefinite_opt.quadratic.answers.units import sizes_of_terms
+from indefinite_opt.quadratic.programs.program import (
+    CompiledProgram,
+    ExplicitProgram,
+    Point,
+    VectorProgram,
+)
+from indefinite_opt.quadratic.programs.qp import QP
+from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+
+
+@singledispatch
+def repair(program: CompiledProgram[Any], x: Any) -> tuple[float, float]:
+    """The largest violation of a constraint, and the largest move to a point that has none.
+
+    Both are absolute, and nan where they are not known.
+    """
+    return np.nan, np.nan
+
+
+@repair.register
+def _(program: VectorProgram, x: Array) -> tuple[float, float]:
+    return program.feasible.repair(x)
+
+
+@singledispatch
+def feasible_values(program: CompiledProgram[Any], values: Values | None = None) -> Values | None:
+    """Feasible values near some values, or any that are cheap to compute; None if none are."""
+    return values
+
+
+@feasible_values.register
+def _(program: VectorProgram, values: Values | None = None) -> Values:
+    return program.values(
+        program.start() if values is None else program.feasible.project(program.from_values(values))
+    )
+
+
+@feasible_values.register
+def _(program: ExplicitProgram, values: Values | None = None) -> Values | None:
+    return None if values is None else program.repaired(values)
+
+
+def feasible_near(
+    program: VectorProgram, point: Point[Array], infeasibility: float
+) -> Point[Array]:
+    """A feasible point near one of that infeasibility; the point itself up to rounding.
+
+    Bounds start from this point, and F may be convex along the constraints only. A violation
+    of the size of rounding is within the allowance of the bounds.
+    """
+    return (
+        program.at(program.feasible.project(point.x)) if infeasibility > program.n * EPS else point
+    )
+
+
+@singledispatch
+def attained(
+    program: CompiledProgram[Any], point: Point[Any], infeasibility: float
+) -> tuple[Point[Any], float]:
+    """A feasible point near one of that infeasibility, and the error of its F.
+
+    It is the point itself if that is feasible. At an exactly feasible point, F differs by no
+    more than this error.
+    """
+    raise NotImplementedError
+
+
+@attained.register
+def _(
+    program: VectorProgram, point: Point[Array], infeasibility: float
+) -> tuple[Point[Array], float]:
+    return feasible_near(program, point, infeasibility), 0.0
+
+
+@attained.register
+def _(
+    program: ExplicitProgram, point: Point[Values], infeasibility: float
+) -> tuple[Point[Values], float]:
+    repaired = program.repaired(point.x)
+    return (point if repaired is point.x else program.at(repaired)), 0.0
+
+
+@attained.register
+def _(qp: PolyhedralQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+    """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
+
+    The error covers the radius of the point `near`, the rounding of F, and the `doubt`.
+    """
+    if qp.constants:
+        # Near a feasible point F is the same without what `at` adds.
+        point = QP.at(qp, point.x)
+    near = qp.feasible.near(point.x)
+    if near is None:
+        return feasible_near(qp, point, infeasibility), qp.doubt
+    same = np.array_equal(near.x, point.x)
+    moved = point if same else QP.at(qp, near.x)
+    sizes, rounding = qp.along_rows.sizes, (qp.n + 2.0) * EPS
+    steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(qp.q))
+    error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))
+    return moved, float(error) + _value_error(qp, near.x) + qp.doubt
+
+
+def _value_error(qp: PolyhedralQP, x: Array) -> float:
+    """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
+    size = np.abs(x)
+    terms = sizes_of_terms(qp, size)
+    if not size.any():
+        return 0.0
+    # All sums are multiples of this power of two.
+    unit = granularity(x)
+    curved, linear = derived(qp, "granularity", partial(_granularity, qp))
+    if terms < 2.0**51 * unit * min(0.5 * unit * curved, linear):
+        return 0.0
+    may = may_underflow(qp.along_rows.P.data, x, x) or may_underflow(qp.q, x)
+    underflow = LEAST * (1.0 + float(size.sum())) if may else 0.0
+    return (2.0 * qp.n + 4.0) * (EPS * terms + underflow)
+
+
+def _granularity(qp: PolyhedralQP) -> tuple[float, float]:
+    return granularity(qp.along_rows.P.data), granularity(qp.q)

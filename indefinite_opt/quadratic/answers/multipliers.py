@@ -1,0 +1,154 @@
+"""Multipliers by the names of the declared constraints, and how a program holds them."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.quadratic.programs.paired_box import FirstOrder
+from indefinite_opt.quadratic.programs.paired_program import PairedProgram
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.program import CompiledProgram, ExplicitProgram, Spelling
+from indefinite_opt.quadratic.rows.multipliers import shapes_by_kind
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+
+
+@singledispatch
+def multiplier_shapes(program: CompiledProgram[Any]) -> dict[str, tuple[int, ...]]:
+    """Shape of the multipliers of every declared constraint."""
+    raise NotImplementedError
+
+
+@multiplier_shapes.register
+def _(program: ExplicitProgram) -> dict[str, tuple[int, ...]]:
+    origin = {name: np.zeros(shape) for name, shape in program.shapes.items()}
+    found = program.multipliers(origin).items()
+    return {spelling(program, name).name: np.shape(value) for name, value in found}
+
+
+@multiplier_shapes.register
+def _shapes_of_pairs(program: PairedProgram) -> dict[str, tuple[int, ...]]:
+    box = program.feasible
+    bounds = ("lower", "upper") if np.any(np.isfinite(box.upper)) else ("lower",)
+    shapes = dict.fromkeys(box.names, ()) | dict.fromkeys(bounds, (box.n,))
+    return {spelling(program, name).name: shape for name, shape in shapes.items()}
+
+
+@multiplier_shapes.register
+def _(qp: PairedQP) -> dict[str, tuple[int, ...]]:
+    if not qp.is_split:
+        return _shapes_of_pairs(qp)
+    sides = dict.fromkeys(("lower", "upper"), (qp.n // 2,))
+    shapes = dict.fromkeys(qp.feasible.names, ()) | sides
+    return {spelling(qp, name).name: shape for name, shape in shapes.items()}
+
+
+@multiplier_shapes.register
+def _(qp: PolyhedralQP) -> dict[str, tuple[int, ...]]:
+    return {name: block.shape for name, block in qp.named.items()}
+
+
+@singledispatch
+def line_names(program: CompiledProgram[Any]) -> tuple[str, ...]:
+    """Names of the declared equality constraints, whose multipliers may have any sign."""
+    return ()
+
+
+@line_names.register
+def _names_of_pairs(program: PairedProgram) -> tuple[str, ...]:
+    return tuple(spelling(program, name).name for name in program.feasible.names)
+
+
+@line_names.register
+def _(qp: PairedQP) -> tuple[str, ...]:
+    names = _names_of_pairs(qp)
+    return names[:1] if qp.is_split else names  # a norm is an inequality where it is declared
+
+
+def spelling(program: CompiledProgram[Any], name: str) -> Spelling:
+    """How the declared program writes a constraint of this one."""
+    return program.spelled.get(name, Spelling(name, 1.0))
+
+
+@singledispatch
+def as_declared(program: CompiledProgram[Any], multipliers: Values) -> Values:
+    """Multipliers of the declared constraints, given those of this program."""
+    return _spelled(program, multipliers)
+
+
+def _spelled(program: CompiledProgram[Any], multipliers: Values) -> Values:
+    spelled = ((spelling(program, name), value) for name, value in multipliers.items())
+    return {name: value / multiple for (name, multiple), value in spelled}
+
+
+@as_declared.register
+def _(qp: PairedQP, multipliers: Values) -> Values:
+    if qp.is_split:
+        # Those of x ≥ 0 are no multipliers of a declared constraint.
+        below, above = np.split(multipliers["upper"], 2)[::-1]
+        multipliers = multipliers | {"lower": below, "upper": above}
+    return _spelled(qp, multipliers)
+
+
+@singledispatch
+def as_held(program: CompiledProgram[Any], multipliers: Values) -> Values:
+    """Multipliers of the constraints of this program, given those of the declared ones."""
+    return _held(program, multipliers)
+
+
+def _held(program: CompiledProgram[Any], multipliers: Values) -> dict[str, Array]:
+    held = {spelled.name: name for name, spelled in program.spelled.items()}
+    names = {declared: held.get(declared, declared) for declared in multipliers}
+    return {
+        name: multipliers[declared] * spelling(program, name).multiple
+        for declared, name in names.items()
+    }  # fmt: skip
+
+
+@as_held.register
+def _(qp: PairedQP, multipliers: Values) -> Values:
+    held = _held(qp, multipliers)
+    if qp.is_split:
+        held["upper"] = np.concatenate([held["upper"], held.pop("lower")])
+    return held
+
+
+def named_multipliers(program: PairedProgram, first_order: FirstOrder) -> Values:
+    """Multipliers by the names of the declared constraints; none of infinite upper bounds."""
+    lines = zip(program.feasible.names, map(np.array, first_order.lines), strict=True)
+    bounds = {"lower": first_order.lower}
+    if np.any(np.isfinite(program.feasible.upper)):
+        bounds["upper"] = first_order.upper
+    return as_declared(program, dict(lines) | bounds)
+
+
+def named_of_rows(qp: PolyhedralQP, stacked: Values, x: Array) -> Values:
+    """Multipliers of all rows and bounds at x by the names of the declared constraints."""
+    none = np.zeros(qp.n)  # of a side on which every bound is infinite
+    if qp.constants:
+        stacked = {**stacked, "equalities": stacked["equalities"] - _shift(qp, x)}
+    return {name: block.read(stacked.get(block.kind, none)) for name, block in qp.named.items()}
+
+
+def of_all_rows(qp: PolyhedralQP, multipliers: Values, x: Array) -> Values | None:
+    """The multipliers of all rows, 0 where none are given.
+
+    None if those of epigraphs have to be recovered.
+    """
+    if qp.epigraphs:
+        return None
+    stacked = {kind: np.zeros(shape) for kind, shape in shapes_by_kind(qp.feasible).items()}
+    for name, block in qp.named.items():
+        if block.kind in stacked and name in multipliers:
+            stacked[block.kind][block.part] = block.write(multipliers[name])
+    if qp.constants:
+        stacked["equalities"] += _shift(qp, x)
+    return stacked
+
+
+def _shift(qp: PolyhedralQP, x: Array) -> Array:
+    """By how much multipliers of equations are larger than those of the declared program."""
+    return sum((one.slope(x) * one.weights for one in qp.constants), np.zeros(qp.feasible.b.size))
