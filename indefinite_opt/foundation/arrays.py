@@ -89,6 +89,8 @@ def real_array(
 
 
 def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
+    if type(value) is np.ndarray:  # which has no mask
+        return value
     refuse_mask(argument, value, expected)
     try:
         return np.asarray(value)
@@ -153,12 +155,12 @@ def is_sparse(matrix: object) -> bool:
 
 def refuse_mask(argument: str, value: object, expected: str) -> None:
     """Raise `ProblemError` for a masked array: numpy would read what its mask hides."""
-    parts = value if isinstance(value, list | tuple) else (value,)
-    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
-        raise ProblemError(
-            argument, expected, "a masked array",
-            f"Fill or leave out the masked entries, or give {argument}.data.",
-        )  # fmt: skip
+    for part in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(part, np.ma.MaskedArray):
+            raise ProblemError(
+                argument, expected, "a masked array",
+                f"Fill or leave out the masked entries, or give {argument}.data.",
+            )  # fmt: skip
 
 
 def finite_array(argument: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
@@ -208,7 +210,7 @@ def checked_values(
 
 def copied(values: Mapping[str, Array]) -> Values:
     """Copies of the arrays, as a caller may write to them later."""
-    return {name: np.array(value) for name, value in values.items()}
+    return dict(zip(values, map(np.array, values.values()), strict=True))
 
 
 def type_of(value: object) -> np.dtype[Any]:
@@ -258,8 +260,7 @@ def checked_matrix(
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
-        half = 0.5 * matrix
-        matrix = half + half.T
+        matrix = _mean_with_transpose(matrix)
     least, most = float(matrix.min()), float(matrix.max())
     if not (np.isfinite(least) and np.isfinite(most)):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
@@ -270,48 +271,54 @@ def checked_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    symmetric = (
-        known_symmetric
-        or symmetrize
-        or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix))
-    )
-    if symmetric:
+    if known_symmetric or symmetrize:
         return matrix, (least, most)
     if hint is None:
         hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
-    _refuse_asymmetry(matrix, argument, symmetry_tolerance(given.dtype), hint)
-    return checked_matrix(argument, matrix, True)
+    if not _is_symmetric(matrix, argument, symmetry_tolerance(given.dtype), hint):
+        matrix = _mean_with_transpose(matrix)  # whose entries are no larger
+        least, most = float(matrix.min()), float(matrix.max())
+    return matrix, (least, most)
 
 
-def _mirrored(matrix: Array) -> Iterator[tuple[int, int, Array, Array]]:
-    """The corner of each tile of the upper half, the tile, and the same tile of the transpose."""
-    for row in range(0, matrix.shape[0], TILE):
-        for column in range(row, matrix.shape[0], TILE):
+def _mean_with_transpose(matrix: Array) -> Array:
+    """(K + Kᵀ)/2, which does not overflow."""
+    half = 0.5 * matrix
+    return half + half.T
+
+
+def _is_symmetric(matrix: Array, argument: str, tolerance: float, hint: str) -> bool:
+    """Whether K = Kᵀ to the last bit.
+
+    `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows.
+    """
+    n, sizes, least = len(matrix), None, 0.0
+    for row in range(0, n, TILE):
+        for column in range(row, n, TILE):
             tile = matrix[row : row + TILE, column : column + TILE]
-            yield row, column, tile, matrix[column : column + TILE, row : row + TILE].T
-
-
-def _refuse_asymmetry(matrix: Array, argument: str, tolerance: float, hint: str) -> None:
-    """Raise `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows."""
-    sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
-    least = tolerance * float(sizes.min())
-    for row, column, tile, mirror in _mirrored(matrix):
-        difference = np.abs(tile - mirror)
-        if difference.max() <= least:  # no larger than the tolerance of any row
-            continue
-        allowed = np.maximum.outer(sizes[row : row + TILE], sizes[column : column + TILE])
-        excess = difference - tolerance * allowed
-        if np.any(excess > 0.0):
-            i, j = divmod(int(excess.argmax()), excess.shape[1])
-            i, j = row + i, column + j
-            upper, lower = f"{matrix[i, j]:g}", f"{matrix[j, i]:g}"
-            if upper == lower:  # they differ in later digits only
-                upper, lower = str(matrix[i, j]), str(matrix[j, i])
-            raise ProblemError(
-                argument,
-                f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
-                f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}", hint,
-            )  # fmt: skip
+            mirror = matrix[column : column + TILE, row : row + TILE].T
+            if np.array_equal(tile, mirror):
+                continue
+            if sizes is None:
+                sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
+                least = tolerance * float(sizes.min())
+            difference = np.abs(tile - mirror)
+            if difference.max() <= least:  # no larger than the tolerance of any row
+                continue
+            allowed = np.maximum.outer(sizes[row : row + TILE], sizes[column : column + TILE])
+            excess = difference - tolerance * allowed
+            if np.any(excess > 0.0):
+                i, j = divmod(int(excess.argmax()), excess.shape[1])
+                i, j = row + i, column + j
+                upper, lower = f"{matrix[i, j]:g}", f"{matrix[j, i]:g}"
+                if upper == lower:  # they differ in later digits only
+                    upper, lower = str(matrix[i, j]), str(matrix[j, i])
+                raise ProblemError(
+                    argument,
+                    f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
+                    f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}", hint,
+                )  # fmt: skip
+    return sizes is None
 
 
 def checked_distances(

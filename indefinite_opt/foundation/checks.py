@@ -59,7 +59,7 @@ def number(argument: str, value: Any, least: float = -LARGEST, most: float = LAR
     """
     bounded = (least, most) != (-LARGEST, LARGEST)
     expected = f"a number from {least:g} to {most:g}" if bounded else "a finite number"
-    _require(is_number(value) and least <= _plain(value) <= most, argument, value, expected)
+    _require(least <= _plain(value) <= most, argument, value, expected)
 
 
 def positive(
@@ -82,11 +82,12 @@ def positive(
     """
     if optional and value is None:
         return
-    fits = is_number(value) and _plain(value) >= 0 and (zero or _plain(value) != 0)
-    fits = fits and (_plain(value) <= most or (infinite and _plain(value) == np.inf))
+    plain = _plain(value)
+    fits = plain >= 0 and (zero or plain != 0)
+    fits = fits and (plain <= most or (infinite and plain == np.inf))
     bound = f" of at most {most:g}" if most < LARGEST else ""
-    expected = _either(f"a positive number{bound}", "0" * zero, "inf" * infinite, "None" * optional)
-    _require(fits, argument, value, expected)
+    words = f"a positive number{bound}", "0" * zero, "inf" * infinite, "None" * optional
+    _require(fits, argument, value, *words)
 
 
 def weight_bound(argument: str, value: Any, *, infinite: bool = False) -> None:
@@ -96,17 +97,17 @@ def weight_bound(argument: str, value: Any, *, infinite: bool = False) -> None:
     Traceback (most recent call last):
     indefinite_opt.errors.ParameterError: C: expected a number from 1e-100 to 1e+50, got 1e-200
     """
-    fits = is_number(value) and MIN_WEIGHT <= _plain(value) <= MAX_WEIGHT
-    fits = fits or (infinite and is_number(value) and _plain(value) == np.inf)
-    expected = _either(f"a number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}", "inf" * infinite)
-    _require(fits, argument, value, expected)
+    plain = _plain(value)
+    fits = MIN_WEIGHT <= plain <= MAX_WEIGHT or (infinite and plain == np.inf)
+    words = f"a number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}", "inf" * infinite
+    _require(fits, argument, value, *words)
 
 
-def _require(fits: bool, argument: str, value: Any, expected: str) -> None:
+def _require(fits: bool, argument: str, value: Any, *allowed: str) -> None:
     """Raise `ParameterError` for a number that does not fit, or that numpy cannot represent."""
-    long = is_whole(value) and abs(value) > sys.maxsize
+    long = isinstance(value, int | np.integer) and not -sys.maxsize <= value <= sys.maxsize
     if long or not fits:
-        expected += ", above 2⁶³ as a float" if fits else ""
+        expected = _either(*allowed) + (", above 2⁶³ as a float" if fits else "")
         raise ParameterError(argument, expected, shown(value))
 
 
@@ -189,7 +190,12 @@ def _either(*allowed: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The number in Python's own type: a float32 cannot be compared with the largest double."""
+    """The number in Python's own type, and nan for what is none.
+
+    A float32 cannot be compared with the largest double.
+    """
+    if not is_number(value):
+        return np.nan
     if isinstance(value, np.floating):
         return float(value)
     return int(value) if isinstance(value, np.integer) else value

@@ -76,5 +76,6 @@ def afford(operations: float) -> None:
     Traceback (most recent call last):
     indefinite_opt.foundation.limits.TimeLimitReached: 1e+15 operations do not end in time
     """
-    if operations > OPERATIONS_PER_SECOND * max(seconds_left(), SECONDS_BEYOND_LIMIT):
+    seconds = operations / OPERATIONS_PER_SECOND
+    if seconds > SECONDS_BEYOND_LIMIT and seconds > seconds_left():
         raise TimeLimitReached(f"{operations:.0e} operations do not end in time")
