@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import functools
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock, current_thread, main_thread
-from typing import Any
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _ALLOWED: ContextVar[int | None] = ContextVar("threads", default=None)
 """How many threads may work: settled by `one_thread`, and 1 inside the threads of a pool."""
@@ -59,8 +61,24 @@ def libraries() -> list[Any]:
     ]  # fmt: skip
 
 
-class _Limit:
-    """One BLAS thread for as long as any thread of the process is inside.
+class _Block(AbstractContextManager[None, None]):
+    """A block with one BLAS thread, and a decorator of functions that are such blocks."""
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def inside(*arguments: Any, **named: Any) -> Any:
+            with one_thread():  # where it is called, not where it was made
+                return function(*arguments, **named)
+
+        return inside  # type: ignore[return-value]
+
+
+class _Inner(nullcontext[None], _Block):
+    """The same inside of another one, where nothing has to be set."""
+
+
+class _Outer(_Block):
+    """The same for as long as any thread of the process is inside.
 
     Most libraries have one number for the whole process, so that it is set back when the last
     thread leaves; where OpenMP makes the threads, each thread has a number of its own.
@@ -72,19 +90,18 @@ class _Limit:
         self.before: list[int] = []
         """How many threads each library had before the first entered; empty if none is inside."""
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             self.before = self.before or _counts()
             self._inside += 1
-            for library in libraries():
-                _set_threads(library, 1)
+            _set_threads([1] * len(self.before))
+            _ALLOWED.set(min(self.before, default=1))
 
-    def leave(self) -> None:
+    def __exit__(self, *error: object) -> None:
+        _ALLOWED.set(None)
         with self._lock:
             self._inside -= 1
-            for library, before in zip(libraries(), self.before, strict=True):
-                if self._inside == 0 or getattr(library, "threading_layer", "") == "openmp":
-                    _set_threads(library, before)
+            _set_threads(self.before, others_inside=self._inside > 0)
             if self._inside == 0:
                 self.before = []
 
@@ -93,30 +110,26 @@ def _counts() -> list[int]:
     return [library.get_num_threads() or 1 for library in libraries()]
 
 
-def _set_threads(library: Any, number: int) -> None:
-    """Set the number of a library, also where threadpoolctl lets only one thread do that."""
-    release = getattr(library, "clear_controlling_thread", lambda force: None)  # from 3.8 on
-    release(force=True)
-    library.set_num_threads(number)
-    release(force=True)
+def _set_threads(numbers: list[int], others_inside: bool = False) -> None:
+    """Set the number of each library, also where threadpoolctl lets only one thread do that.
+
+    While other threads are inside, only numbers of this thread alone.
+    """
+    for library, number in zip(libraries(), numbers, strict=True):
+        if others_inside and getattr(library, "threading_layer", "") != "openmp":
+            continue
+        release = getattr(library, "clear_controlling_thread", lambda force: None)  # from 3.8 on
+        release(force=True)
+        library.set_num_threads(number)
+        release(force=True)
 
 
-_LIMIT = _Limit()
+_OUTER, _INNER = _Outer(), _Inner()
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> _Block:
     """One BLAS thread inside the block, which may stand in another one or run beside others."""
-    if _ALLOWED.get() is not None:  # one thread is in force already
-        yield
-        return
-    _LIMIT.enter()
-    token = _ALLOWED.set(thread_count())
-    try:
-        yield
-    finally:
-        _ALLOWED.reset(token)
-        _LIMIT.leave()
+    return _OUTER if _ALLOWED.get() is None else _INNER
 
 
 def thread_count() -> int:
@@ -124,7 +137,7 @@ def thread_count() -> int:
     OMP_NUM_THREADS and `threadpoolctl` govern both.
     """
     allowed = _ALLOWED.get()
-    return min(_LIMIT.before or _counts(), default=1) if allowed is None else allowed
+    return min(_OUTER.before or _counts(), default=1) if allowed is None else allowed
 
 
 def pool(workers: int) -> ThreadPoolExecutor:
