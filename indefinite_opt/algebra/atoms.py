@@ -24,7 +24,7 @@ import numpy as np
 
 from indefinite_opt.algebra.operators import MatrixFactor, Operator
 from indefinite_opt.errors import ProblemError, shown
-from indefinite_opt.foundation import Array, frozen, is_sparse, real_array
+from indefinite_opt.foundation import Array, checks, frozen, is_sparse, real_array
 
 
 class Expression:
@@ -255,12 +255,14 @@ class Variable(Expression):
     def __init__(
         self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
     ) -> None:
-        sizes = shape if isinstance(shape, tuple | list) else (shape,)
-        if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
-            raise ProblemError("shape", "an integer or a tuple of integers", shown(shape))
+        sizes: list[int] = []
+        for size in shape if isinstance(shape, tuple | list) else (shape,):
+            if not isinstance(size, int | np.integer) or size < 0:
+                raise ProblemError("shape", "an integer or a tuple of integers", shown(shape))
+            sizes.append(int(size))
         if not isinstance(name, str):
             raise ProblemError("name", "a text", shown(name))
-        super().__init__("Variable", (), tuple(int(size) for size in sizes))
+        super().__init__("Variable", (), tuple(sizes))
         self._is_constant = False
         self._name, self.attributes = name, {"PSD": PSD}
         self.id = next(_COUNT)  # as in cvxpy, a later variable has a larger one
@@ -311,17 +313,18 @@ class Constant(Expression):
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         held: Any = value
-        if type(value) is float and value == value:  # most constants are such numbers
-            held = np.array(value)
+        if (
+            type(value) in (float, int) and -checks.LARGEST <= value <= checks.LARGEST
+        ):  # as most are
+            held = np.array(value, float)
             held.flags.writeable = False
         elif not isinstance(value, Operator):
-            entries = _numbers(name or "a constant", value)
+            sparse = is_sparse(value)
+            entries = value.data if sparse else _numbers(name or "a constant", value)
             if np.isnan(entries).any():
                 raise ProblemError(name or "a constant", "numbers", "NaN")
             # What is solved does not change with the caller's array.
-            held = frozen(value) if is_sparse(value) else frozen(entries, float)
-            if is_sparse(held):
-                held = Operator.of(MatrixFactor(held))
+            held = Operator.of(MatrixFactor(frozen(value))) if sparse else frozen(entries, float)
         super().__init__("Constant", (), held.shape)
         self._value, self._name = held, name
 
@@ -339,9 +342,7 @@ class Constant(Expression):
 
 
 def _numbers(called: str, value: Any) -> Any:
-    """The entries of a constant; `ProblemError` if they are not numbers."""
-    if is_sparse(value):
-        return value.data
+    """The entries of a constant that is not sparse; `ProblemError` if they are no numbers."""
     hint = ""
     if isinstance(value, Constraint):
         hint = "A constraint is not a part of an expression."
@@ -454,9 +455,9 @@ def quad_form(x: Any, P: Any) -> Expression:
     -8.0
     """
     vector, matrix = cast(x), cast(P)
-    if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
+    if len(vector.shape) != 1 or matrix.shape != 2 * vector.shape:
         raise _mismatch("quad_form", vector, matrix)
-    if not matrix.is_constant():
+    if not matrix._is_constant:
         raise ProblemError("quad_form(x, P)", "a constant matrix P", f"{matrix}, with variables")
     return Atom("QuadForm", (vector, matrix))
 
@@ -552,7 +553,7 @@ def _times(left: Expression, right: Expression) -> Expression:
             "x * y", "a number times an expression", found,
             "Use `multiply` for products entry by entry, and @ for matrix products.",
         )  # fmt: skip
-    return multiply(left, right)
+    return Atom("multiply", (left, right), left.shape or right.shape)
 
 
 def _quotient(top: Expression, bottom: Expression) -> Expression:

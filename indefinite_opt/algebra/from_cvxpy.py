@@ -274,7 +274,9 @@ class Conversion:
 
     def __init__(self, *known: Any) -> None:
         # The objects of cvxpy themselves are kept, so that no other ones get their ids.
-        self.made: dict[int, tuple[Any, Any]] = {id(e.origin): (e.origin, e) for e in known}
+        self.made: dict[int, tuple[Any, Any]] = {}
+        for part in known:
+            self.made[id(part.origin)] = part.origin, part
 
     def __call__(self, part: Any) -> Any:
         if part is None or isinstance(part, (Expression, Constraint, str)):
@@ -372,8 +374,11 @@ def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
 
 def has_parameters(parts: Iterable[Any]) -> bool:
     """Whether there is a parameter of cvxpy in one of some converted parts."""
-    origins = (getattr(part, "origin", None) for part in parts)
-    return any(origin.parameters() for origin in origins if origin is not None)
+    for part in parts:
+        origin = getattr(part, "origin", None)
+        if origin is not None and origin.parameters():
+            return True
+    return False
 
 
 class AtPresent:

@@ -25,7 +25,7 @@ def constants(**named: Any) -> list[Constant]:
     >>> C.name(), float(mu.value)
     ('C', 0.5)
     """
-    return [Constant(value, name=name) for name, value in named.items()]
+    return list(map(Constant, named.values(), named))
 
 
 class Definition(NamedTuple):
@@ -172,11 +172,11 @@ class Model:
 
     def without_endless(self) -> Model:
         """The model without x ≤ inf and x ≥ -inf, which hold everywhere."""
-        endless = [name for name, one in self.subject_to.items() if _is_endless(one)]
-        if not endless:
-            return self
-        kept = {name: one for name, one in self.subject_to.items() if name not in endless}
-        return replace(self, subject_to=kept)
+        kept = dict(self.subject_to)
+        for name, one in self.subject_to.items():
+            if _is_endless(one):
+                del kept[name]
+        return self if len(kept) == len(self.subject_to) else replace(self, subject_to=kept)
 
     def program(self, name: str, compiled: Any, is_solved: bool = True) -> Program:
         """The model with its name, and what it was compiled to."""
@@ -197,9 +197,9 @@ def _is_endless(constraint: Any) -> bool:
     if constraint.kind != "Inequality":
         return False
     for side, end in zip(constraint.args, (-np.inf, np.inf), strict=True):
-        if side.is_constant() and side.ndim < 2:
+        if side.is_constant() and len(side.shape) < 2:
             every = side.value == end
-            if every if side.ndim == 0 else np.all(every):
+            if np.all(every) if side.shape else every:
                 return True
     return False
 

@@ -71,14 +71,18 @@ class Record:
         Two records without the parts of two problems agree if the models say the same of each. None
         if there are other objects.
         """
-        names = {id(part): name for name, part in parts.items()}
-        if not all(id(each) in names for each in self._objects):
-            return None
+        names = dict(zip(map(id, parts.values()), parts, strict=True))
         other = copy.copy(self)
-        other._objects = [names[id(each)] for each in self._objects]
-        other._plain = [*self._plain, *(names.get(id(each)) for each in self._arrays)]
+        other._objects = [*map(names.get, map(id, self._objects))]
+        if None in other._objects:
+            return None
+        other._plain, other._arrays = [*self._plain], []
+        for each in self._arrays:
+            name = names.get(id(each))
+            other._plain.append(name)
+            if name is None:
+                other._arrays.append(each)
         other._types = [*map(type, other._plain)]
-        other._arrays = [each for each in self._arrays if id(each) not in names]
         return other
 
     @property
@@ -143,7 +147,7 @@ class Record:
                 plain.append((part.kind, len(part.args)))
                 left += part.args
             elif kind is Constant:
-                value = part.value
+                value = part._value
                 if part.shape:
                     plain.append(("Constant", part._name))
                     self._write(value)
@@ -154,7 +158,9 @@ class Record:
             elif kind is Operator:
                 plain.append(("Operator", part.shape))
                 for multiple, factors in part.terms:
-                    plain += (multiple, *(type(factor).__name__ for factor in factors))
+                    plain.append(multiple)
+                    for factor in factors:
+                        plain.append(type(factor).__name__)
                     for factor in factors:
                         for each in factor.content:
                             if type(each) is np.ndarray:
@@ -170,7 +176,10 @@ class Record:
 
     def _write_object(self, part: Any) -> None:
         """A part that is not an expression of this package."""
-        if is_sparse(part):
+        if _is_own(part):
+            self._plain.append("object")
+            self._objects.append(part)
+        elif is_sparse(part):
             whole = part.tocsr()
             self._plain.append((type(part).__name__, part.shape))
             self._write([whole.data, whole.indices, whole.indptr])
@@ -178,9 +187,8 @@ class Record:
             self._plain.append(("partial", *part.keywords))
             self._write([part.func, *part.args, *part.keywords.values()])
         else:
-            # What cannot be compared never agrees.
             self._plain.append("object")
-            self._objects.append(part if _is_own(part) else object())
+            self._objects.append(object())  # what cannot be compared never agrees
 
 
 def _nine_digits(part: Any) -> Any:
