@@ -66,7 +66,10 @@ class Lent(Structure):
 
 
 class Fixed:
-    """An object whose attributes are set once, as C++ has the addresses of their arrays."""
+    """An object whose attributes are set once, as C++ has the addresses of their arrays.
+
+    Its constructor may set all of them together, in its `__dict__`.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__:
@@ -126,9 +129,8 @@ def table(
 ) -> Table:  # fmt: skip
     """A matrix of a given shape."""
     fits = _fits(array, dtype, changed) and array.ndim == 2
-    wanted = (rows, columns)
-    if not fits or any(b not in (None, a) for a, b in zip(array.shape, wanted, strict=True)):
-        shape = ", ".join("any" if each is None else str(each) for each in wanted)
+    if not fits or rows not in (None, len(array)) or columns not in (None, array.shape[1]):
+        shape = ", ".join("any" if each is None else str(each) for each in (rows, columns))
         raise refusal(name, _described(dtype, f"shape ({shape})", changed), array)
     return Table(array.__array_interface__["data"][0], *array.shape)
 
@@ -143,14 +145,9 @@ def matrix(array: Array, name: str) -> Rows:
     return Rows(array.__array_interface__["data"][0], *array.shape, array.strides[0] // 8)
 
 
-def has_nan(array: Array) -> bool:
-    """Whether an entry is NaN: then numpy's minimum is."""
-    return array.size > 0 and math.isnan(np.minimum.reduce(array, axis=None))
-
-
 def numbers(array: Array, name: str) -> None:
-    """Raise `ProblemError` if an entry is NaN; infinite ones are numbers."""
-    if has_nan(array):
+    """Raise `ProblemError` if an entry is NaN, as then numpy's minimum is; inf is a number."""
+    if array.size and math.isnan(np.minimum.reduce(array, axis=None)):
         raise ProblemError(name, "numbers", "NaN")
 
 
@@ -219,7 +216,7 @@ def lending(*counts: int) -> Lent:
     the next one of the same thread begins.
     """
     # Each array begins at a multiple of 64 bytes, see `Memory`.
-    needed = sum(8 * count + 64 for count in counts)
+    needed = 8 * sum(counts) + 64 * len(counts)
     kept: Lent | None = getattr(_THREAD, "kept", None)
     if kept is not None and kept.owner.size >= needed:
         return kept

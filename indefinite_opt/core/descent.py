@@ -26,7 +26,6 @@ from indefinite_opt.core.binding import (
     View,
     count,
     fields,
-    has_nan,
     lasting_numbers,
     lending,
     matrix,
@@ -95,6 +94,11 @@ class BlockOutcomeStructure(Structure):
 
 _PROGRAM, _POINT = reference(ProgramStructure), reference(PointStructure)
 _NO_PLACES, _NO_MATRIX, _NO_MASK = np.empty(0, INT64), np.empty((0, 0)), np.empty(0, BOOL)
+_ALL_MEMBERS = (
+    vector(_NO_PLACES, "members", dtype=INT64), table(_NO_MATRIX, "part"),
+    vector(_NO_MASK, "known", dtype=BOOL),
+)  # fmt: skip
+"""The last fields of a program that is no part of another one."""
 
 _pair_steps = library.function(
     "descent_pair_steps", _PROGRAM, _POINT, WHOLE, NUMBER, WHOLE, NUMBER,
@@ -136,6 +140,20 @@ class PairProgram(Fixed):
     The arrays may not change.
     """
 
+    K: Array
+    diagonal: Array
+    h: float
+    y: Array
+    group: Indices
+    groups: int
+    lower: Array
+    upper: Array
+    n: int
+    min_curvature: float
+    tied: bool
+    structure: ProgramStructure
+    memory: tuple[int, ...]
+
     def __init__(
         self, K: Array, diagonal: Array, h: float, y: Array, group: Indices, groups: int,
         lower: Array, upper: Array, min_curvature: float | None = None, tied: bool | None = None,
@@ -157,15 +175,15 @@ class PairProgram(Fixed):
             min_curvature = max(MIN_CURVATURE_SHARE * h * largest, MIN_DIVISOR)
         if tied is None:
             tied = groups == 1 and not np.any(group == groups)
-        self.K, self.diagonal, self.h, self.y, self.group = K, diagonal, float(h), y, group
-        self.groups, self.lower, self.upper, self.n = int(groups), lower, upper, n
-        self.min_curvature, self.tied = min_curvature, tied
-        self.structure = ProgramStructure(
-            rows, given[0], self.h, min_curvature, signs, given[1], self.groups, tied, *bounds,
-            vector(_NO_PLACES, "members", dtype=INT64), table(_NO_MATRIX, "part"),
-            vector(_NO_MASK, "known", dtype=BOOL),
+        h, groups = float(h), int(groups)
+        structure = ProgramStructure(
+            rows, given[0], h, min_curvature, signs, given[1], groups, tied, *bounds, *_ALL_MEMBERS
+        )
+        self.__dict__.update(
+            K=K, diagonal=diagonal, h=h, y=y, group=group, groups=groups, lower=lower, upper=upper,
+            n=n, min_curvature=min_curvature, tied=tied, structure=structure,
+            memory=(n, n, n, n, *[groups + 1] * 4),
         )  # fmt: skip
-        self.memory = (n, n, n, n, *[self.groups + 1] * 4)
 
     def __reduce__(self) -> tuple[Any, ...]:
         given = self.K, self.diagonal, self.h, self.y, self.group, self.groups
@@ -192,17 +210,21 @@ class PairProgram(Fixed):
             raise ProblemError("point", f"{self.n} weights", f"{point.alpha.size}")
         if reads and len(self.K) != self.n:
             raise ProblemError("K", f"a matrix with {self.n} rows", f"{len(self.K)} rows")
-        if has_nan(point.alpha) or has_nan(point.v):
-            raise ProblemError("point", "numbers", "NaN")
+        numbers(point.alpha, "point")
+        numbers(point.v, "point")
 
 
 class DescentPoint(Fixed):
     """Weights α and v_t = -y_t ∇F_t there, (n,) arrays; both are changed in place."""
 
+    alpha: Array
+    v: Array
+    structure: PointStructure
+
     def __init__(self, alpha: Array, v: Array) -> None:
-        self.alpha, self.v = alpha, v
         weights = vector(alpha, "alpha", changed=True)
-        self.structure = PointStructure(weights, vector(v, "v", alpha.size, changed=True))
+        structure = PointStructure(weights, vector(v, "v", alpha.size, changed=True))
+        self.__dict__.update(alpha=alpha, v=v, structure=structure)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DescentPoint, (self.alpha, self.v)
