@@ -160,7 +160,7 @@ class Formulation(Declaration):
         """Copy arrays: what the caller writes to them afterwards changes nothing."""
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if is_sparse(value) or isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) or is_sparse(value):
                 object.__setattr__(self, field.name, frozen(value))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -217,13 +217,13 @@ class Formulation(Declaration):
         The program is the one that is kept with the problem, if it was compiled from a model that
         said the same.
         """
-        _fields(self)
         shelf, read = derived_values(problem), self._read
         kept: _Compiled | None = shelf.get("compiled")
         if read is not None and read.problem is problem:
             if kept is not None and kept.record is read.record:
                 return read._replace(program=kept.program)
         else:
+            _fields(self)
             self._check_task(problem)
             model = settled(_model(self, problem).without_endless())
             read = _Compiled(problem, model, Record(model), None)

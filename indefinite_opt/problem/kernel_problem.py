@@ -16,6 +16,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     MAX_BYTES,
     Array,
+    cached_property,
     checked_distances,
     checked_matrix,
     checked_points,
@@ -674,7 +675,7 @@ class KernelProblem(LabelledKernel):
 
         return derived(self, "no constant", make)
 
-    @property
+    @cached_property
     def constant(self) -> float:
         """(min K_ij + max K_ij)/2 where it hides the digits of a K that is stored, else 0."""
         if self.gram.on_demand:

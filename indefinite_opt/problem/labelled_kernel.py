@@ -38,7 +38,7 @@ class LabelledKernel(Problem):
     _curved: dict[int, float]
     """The negative vᵀKv/‖v‖² by which a test has refuted it."""
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of training points."""
         return int(self.y.size)
@@ -154,7 +154,7 @@ class LabelledKernel(Problem):
 
     # ------------------------------------------------------------------ spectrum
 
-    @property
+    @cached_property
     def curvature_known(self) -> bool:
         """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
         return not self.gram.on_demand
@@ -233,12 +233,12 @@ class LabelledKernel(Problem):
     @property
     def is_psd(self) -> bool:
         """Whether K is positive semidefinite up to `convexity_allowance`."""
-        return self._convex_on(lines=0)
+        return self.known_convex(lines=0) or self._convex_on(lines=0)
 
     @property
     def is_conditionally_psd(self) -> bool:
         """Whether vᵀKv ≥ 0 for all v with eᵀv = 0: the SVM dual with a bias is convex then."""
-        return self._convex_on(lines=1)
+        return self.known_convex(lines=1) or self._convex_on(lines=1)
 
     def is_convex(self, lines: int) -> bool:
         """Whether αᵀQα is convex along the equality constraints.
@@ -256,7 +256,7 @@ class LabelledKernel(Problem):
         made = self.gram.construction
         if made is not None and lines >= made.lines:
             return True
-        return any(self._convex.get(fewer) for fewer in range(lines + 1))
+        return any(map(self._convex.get, range(lines + 1)))
 
     def convexity_allowance(self, lines: int) -> float:
         """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
@@ -327,10 +327,10 @@ class LabelledKernel(Problem):
         return None if direction is None else self.y * direction
 
     def _convex_on(self, lines: int) -> bool:
+        """What a test says, if convexity is not known; it is made once."""
         convex = self._convex.get(lines)
         if convex is None:
-            convex = self.known_convex(lines) or self._test_convexity(lines)
-            self._convex[lines] = convex
+            convex = self._convex[lines] = self._test_convexity(lines)
         return convex
 
     def _test_convexity(self, lines: int) -> bool:

@@ -96,7 +96,7 @@ class Gram(ABC):
     def extremes(self) -> tuple[float, float]:
         """min K_ij and max K_ij."""
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """max |K_ij|."""
         least, most = self.extremes
@@ -204,9 +204,9 @@ class Gram(ABC):
         return vectors
 
     @property
+    @abstractmethod
     def largest_read(self) -> float:
         """max |K_ij| over the entries that have been read so far, or more."""
-        return self.largest
 
     @abstractmethod
     def content(self) -> tuple[Array, ...]:
@@ -295,14 +295,18 @@ class DenseGram(Gram):
 
     @cached_property
     def diagonal(self) -> Array:
-        return np.diag(self.matrix).copy()
+        return np.diag(self._matrix).copy()
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        return float(self.matrix.min()), float(self.matrix.max())
+        return float(self._matrix.min()), float(self._matrix.max())
+
+    @cached_property
+    def largest_read(self) -> float:
+        return self.largest
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        return self.matrix[np.ix_(rows, columns)]
+        return self._matrix[np.ix_(rows, columns)]
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
@@ -310,7 +314,7 @@ class DenseGram(Gram):
         if support.size < self.n // 4:
             total = np.zeros(self.n)
             for part in tiles(support.size, CHUNK // self.n):
-                total += x[support[part]] @ self.matrix[support[part]]
+                total += x[support[part]] @ self._matrix[support[part]]
             return total
         with one_thread():
-            return np.asarray(self.matrix @ x)
+            return np.asarray(self._matrix @ x)

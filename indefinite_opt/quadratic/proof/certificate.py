@@ -284,10 +284,11 @@ class Certificate:
     @property
     def _repair(self) -> str:
         """What the point misses, and what it costs to satisfy all constraints."""
+        if self.primal_residual <= ROUNDING:
+            return ""
         parts = {"missed by": self.missed, "moved by": self.moved, "objective by": self.change}
         known = [f"{words} {size:.2e}" for words, size in parts.items() if np.isfinite(size)]
-        is_rounding = self.primal_residual <= ROUNDING
-        return "" if is_rounding or not known else f" ({', '.join(known)})"
+        return f" ({', '.join(known)})" if known else ""
 
     @property
     def _gap(self) -> str:
@@ -313,6 +314,9 @@ class Certificate:
         return f"{self.claim.name}{within}: {meaning[self.claim]} ({tolerances})"
 
     def __str__(self) -> str:
-        reasons = (f"  {reason}" for reason in self.reasons)
-        rows = (f"  {name:<16} {value}" for name, value in self._rows)
-        return "\n".join([self.headline, *reasons, *rows])
+        text = self.headline
+        for reason in self.reasons:
+            text += f"\n  {reason}"
+        for name, value in self._rows:
+            text += f"\n  {name:<16} {value}"
+        return text
