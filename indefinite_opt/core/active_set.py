@@ -93,7 +93,7 @@ class Quadratic(Fixed):
     def __init__(self, P: Array, q: Array, R: Array, low: Array, high: Array) -> None:
         self.R, self.low, self.high = R, low, high
         linear = vector(q, "q")
-        rows = table(R, "R", columns=linear.size)
+        rows = table(R, "R", None, linear.size)
         sides = linear.size + rows.count
         ends = vector(low, "low", sides), vector(high, "high", sides)
         numbers(low, "low")

@@ -12,7 +12,7 @@ import math
 import threading
 import weakref
 from ctypes import Structure, c_double, c_int64, c_void_p
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,16 +35,44 @@ REMEMBERED_ENTRIES = 10_000
 """A read-only matrix of this many entries or more is searched for NaN only once."""
 
 
-class View(Structure):
+class _Gapless(Structure):
+    """The address of an array without gaps, and its sizes."""
+
+    @classmethod
+    def of(
+        cls, array: NDArray[Any], name: str, *sizes: int | None, dtype: np.dtype[Any] = DOUBLE,
+        changed: bool = False,
+    ) -> Self:  # fmt: skip
+        """An array of given sizes, None or none for any; `changed` says that the loop writes to it.
+
+        >>> Table.of(np.ones((2, 3)), "A", None, 3).count
+        2
+        """
+        ndim = len(cls._fields_) - 1
+        fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == ndim
+        if fits:
+            flags = array.flags
+            fits = flags.c_contiguous and flags.aligned and (flags.writeable or not changed)
+            for size, wanted in zip(array.shape, sizes, strict=False):
+                fits = fits and wanted in (None, size)
+        if not fits:
+            raise refusal(name, _described(ndim, sizes, dtype, changed), array)
+        return cls(array.__array_interface__["data"][0], *array.shape)
+
+
+class View(_Gapless):
     """`View<T>`: a vector without gaps."""
 
     _fields_ = [("data", c_void_p), ("size", c_int64)]
 
 
-class Table(Structure):
+class Table(_Gapless):
     """`Table<T>`: a matrix without gaps."""
 
     _fields_ = [("data", c_void_p), ("count", c_int64), ("columns", c_int64)]
+
+
+vector, table = View.of, Table.of
 
 
 class Rows(Structure):
@@ -100,44 +128,22 @@ def refusal(name: str, expected: str, array: Any) -> ProblemError:
     return ProblemError(name, expected, got if array.flags.writeable else f"{got}, read-only")
 
 
-def _fits(array: Any, dtype: np.dtype[Any], changed: bool, gaps: bool = False) -> bool:
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        return False
-    flags = array.flags
-    return (gaps or flags.c_contiguous) and flags.aligned and (flags.writeable or not changed)
-
-
-def _described(dtype: np.dtype[Any], shape: str, changed: bool) -> str:
+def _described(
+    ndim: int, sizes: tuple[int | None, ...], dtype: np.dtype[Any], changed: bool
+) -> str:
+    """The array that a loop takes, for errors."""
+    if ndim == 1:
+        shape = f"shape ({sizes[0]},)" if sizes and sizes[0] is not None else "one dimension"
+    else:
+        rows, columns = ("any" if each is None else each for each in (*sizes, None, None)[:2])
+        shape = f"shape ({rows}, {columns})"
     return f"an array of {dtype} and {shape}, without gaps{' and writable' if changed else ''}"
-
-
-def vector(
-    array: NDArray[Any], name: str, size: int | None = None, dtype: np.dtype[Any] = DOUBLE,
-    *, changed: bool = False,
-) -> View:  # fmt: skip
-    """A vector of a given size; `changed` says that the loop writes to it."""
-    fits = _fits(array, dtype, changed) and array.ndim == 1
-    if not fits or (size is not None and array.size != size):
-        shape = "one dimension" if size is None else f"shape ({size},)"
-        raise refusal(name, _described(dtype, shape, changed), array)
-    return View(array.__array_interface__["data"][0], array.size)
-
-
-def table(
-    array: NDArray[Any], name: str, rows: int | None = None, columns: int | None = None,
-    dtype: np.dtype[Any] = DOUBLE, *, changed: bool = False,
-) -> Table:  # fmt: skip
-    """A matrix of a given shape."""
-    fits = _fits(array, dtype, changed) and array.ndim == 2
-    if not fits or rows not in (None, len(array)) or columns not in (None, array.shape[1]):
-        shape = ", ".join("any" if each is None else str(each) for each in (rows, columns))
-        raise refusal(name, _described(dtype, f"shape ({shape})", changed), array)
-    return Table(array.__array_interface__["data"][0], *array.shape)
 
 
 def matrix(array: Array, name: str) -> Rows:
     """A matrix whose rows have no gaps, and may be apart or overlap; the loop only reads it."""
-    fits = _fits(array, DOUBLE, changed=False, gaps=True) and array.ndim == 2
+    fits = isinstance(array, np.ndarray) and array.dtype == DOUBLE and array.ndim == 2
+    fits = fits and array.flags.aligned
     if fits and not array.flags.c_contiguous:
         fits = array.strides[0] % 8 == 0 and (array.shape[1] == 1 or array.strides[1] == 8)
     if not fits:
@@ -201,7 +207,7 @@ def within(array: Indices, name: str, below: int, least: int = 0) -> None:
 
 def places(array: Indices, name: str, size: int | None, below: int, least: int = 0) -> View:
     """A vector of indices from `least` to below `below`."""
-    view = vector(array, name, size, INT64)
+    view = vector(array, name, size, dtype=INT64)
     within(array, name, below, least)
     return view
 

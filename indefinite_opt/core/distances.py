@@ -19,7 +19,7 @@ _from_products = library.function("distances_from_products", Table, Table, View,
 def distances(X: Array, Z: Array, squared: bool) -> Array:
     """‖x_i - z_j‖², or ‖x_i - z_j‖₁, for points in the rows of X, (m, d), and Z, (n, d)."""
     left = table(X, "X")
-    right = table(Z, "Z", columns=left.columns)
+    right = table(Z, "Z", None, left.columns)
     numbers(X, "X")
     numbers(Z, "Z")
     out = np.empty((left.count, right.count))
@@ -34,7 +34,7 @@ def squares_by_products(X: Array, Z: Array, left: Array, right: Array) -> Array:
     Where that is less than `NEAR` · (‖x_i‖² + ‖z_j‖²), it is computed from the differences.
     """
     at = table(X, "X")
-    to = table(Z, "Z", columns=at.columns)
+    to = table(Z, "Z", None, at.columns)
     norms = vector(left, "left", at.count), vector(right, "right", to.count)
     for each, name in ((X, "X"), (Z, "Z"), (left, "left"), (right, "right")):
         numbers(each, name)

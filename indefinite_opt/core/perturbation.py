@@ -105,7 +105,7 @@ def perturb(
     _perturb(
         program.structure, point.structure, given, vector(order, "order", dtype=INT64),
         vector(starts, "starts", dtype=INT64), structure,
-        vector(state, "state", 1, UINT64, changed=True), byref(found),
+        vector(state, "state", 1, dtype=UINT64, changed=True), byref(found),
         lending(*[program.n] * 4, *program.memory),
     )  # fmt: skip
     return Perturbed(*fields(found))

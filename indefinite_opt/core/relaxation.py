@@ -67,7 +67,7 @@ class Model(Held, Structure):
         flags = vector(binary, "binary", dtype=BOOL)
         order = binary.size + 1
         super().__init__(
-            table(cost, "cost", order, order), table(lines, "lines", columns=order), flags,
+            table(cost, "cost", order, order), table(lines, "lines", None, order), flags,
             positive(omega, "omega"), positive(balance, "balance"),
         )  # fmt: skip
         numbers(cost, "cost")
@@ -94,7 +94,7 @@ class Inequalities(Held, Structure):
     def __init__(self, multipliers: Array, places: Indices, signs: Array, least: float) -> None:
         factors, given = vector(multipliers, "multipliers", changed=True), vector(signs, "signs")
         super().__init__(
-            factors, table(places, "places", factors.size, given.size, INT64), given,
+            factors, table(places, "places", factors.size, given.size, dtype=INT64), given,
             number(least, "least"),
         )  # fmt: skip
         numbers(signs, "signs")
@@ -279,7 +279,7 @@ def most_violated_pentagons(D: Array, triples: Indices, least: float) -> tuple[I
     that the ten products of two of them sum to at least -2. Returns literals (t, 5), ascending, and
     violations (t,), those above `least`.
     """
-    moments, given = _square(D, "D"), table(triples, "triples", None, 3, INT64)
+    moments, given = _square(D, "D"), table(triples, "triples", None, 3, dtype=INT64)
     numbers(D, "D")
     binding.within(triples, "triples", below=2 * len(D))
     found, violations = np.empty((len(triples), 5), np.int64), np.empty(len(triples))
@@ -295,7 +295,7 @@ def _parts(
     pairs: Array, ends: Array, squares: Array, *, changed: bool = False
 ) -> tuple[Table, Table, Table]:
     """The parts of a matrix of n variables."""
-    middle = table(ends, "ends", columns=2, changed=changed)
+    middle = table(ends, "ends", None, 2, changed=changed)
     n: int = middle.count
     return (
         table(pairs, "pairs", n * (n - 1) // 2, 4, changed=changed),
@@ -305,7 +305,7 @@ def _parts(
 
 
 def _square(array: Array, name: str) -> Table:
-    return table(array, name, columns=table(array, name).count)
+    return table(array, name, None, table(array, name).count)
 
 
 def _order(model: Model, iterate: Iterate) -> int:
