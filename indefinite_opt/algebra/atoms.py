@@ -54,19 +54,13 @@ class Expression:
     ((), 3.0)
     """
 
-    __slots__ = ("_is_constant", "args", "key", "kind", "shape")
-    _is_constant: bool
+    __slots__ = ("shape",)
+    shape: tuple[int, ...]
+    kind: str
+    args: tuple[Expression, ...]
+    key: Any
     origin: Any = None
-
-    def __init__(
-        self, kind: str, args: tuple[Expression, ...], shape: tuple[int, ...] = (), key: Any = None
-    ) -> None:
-        self.kind, self.args, self.shape, self.key = kind, args, shape, key
-        self._is_constant = True
-        for arg in args:
-            if not arg._is_constant:
-                self._is_constant = False
-                break
+    _is_constant: bool
 
     axis: Any = property(lambda self: None)
     """The axis of a sum or a norm; None if it is one of all entries."""
@@ -239,7 +233,17 @@ class Atom(Expression):
     It is no base of variables and constants, as Python would then turn `atom == constant` round.
     """
 
-    __slots__ = ()
+    __slots__ = ("_is_constant", "args", "key", "kind")
+
+    def __init__(
+        self, kind: str, args: tuple[Expression, ...], shape: tuple[int, ...] = (), key: Any = None
+    ) -> None:
+        self.kind, self.args, self.shape, self.key = kind, args, shape, key
+        self._is_constant = True
+        for arg in args:
+            if not arg._is_constant:
+                self._is_constant = False
+                break
 
 
 class Variable(Expression):
@@ -250,6 +254,7 @@ class Variable(Expression):
     """
 
     __slots__ = ("_held", "_name", "attributes", "id")
+    kind, args, key, _is_constant = "Variable", (), None, False
     attributes: dict[str, Any]
 
     def __init__(
@@ -262,9 +267,7 @@ class Variable(Expression):
             sizes.append(int(size))
         if not isinstance(name, str):
             raise ProblemError("name", "a text", shown(name))
-        super().__init__("Variable", (), tuple(sizes))
-        self._is_constant = False
-        self._name, self.attributes = name, {"PSD": PSD}
+        self.shape, self._name, self.attributes = tuple(sizes), name, {"PSD": PSD}
         self.id = next(_COUNT)  # as in cvxpy, a later variable has a larger one
         self._held: Array | None = None
 
@@ -310,6 +313,7 @@ class Constant(Expression):
     """
 
     __slots__ = ("_name", "_value")
+    kind, args, key, _is_constant = "Constant", (), None, True
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         held: Any = value
@@ -325,8 +329,7 @@ class Constant(Expression):
                 raise ProblemError(name or "a constant", "numbers", "NaN")
             # What is solved does not change with the caller's array.
             held = Operator.of(MatrixFactor(frozen(value))) if sparse else frozen(entries, float)
-        super().__init__("Constant", (), held.shape)
-        self._value, self._name = held, name
+        self.shape, self._value, self._name = held.shape, held, name
 
     @property
     def value(self) -> Any:

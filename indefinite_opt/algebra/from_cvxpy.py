@@ -172,9 +172,8 @@ class CvxpyVariable(_OfCvxpy, Variable):
     __slots__ = ("origin",)
 
     def __init__(self, origin: Any, convert: Conversion) -> None:
-        Expression.__init__(self, "Variable", (), origin.shape)
+        self.shape, self.attributes = origin.shape, dict(origin.attributes)
         self.origin, self.id, self._name = origin, origin.id, origin.name()
-        self._is_constant, self.attributes = False, dict(origin.attributes)
         if origin.attributes["bounds"] is not None:  # which may have parameters
             self.attributes["bounds"] = list(map(convert, origin.attributes["bounds"]))
 
@@ -211,10 +210,10 @@ class Parameter(_OfCvxpy, Expression):
     """
 
     __slots__ = ("id", "origin")
+    kind, args, key, _is_constant = "Parameter", (), None, True
 
     def __init__(self, origin: Any) -> None:
-        super().__init__("Parameter", (), origin.shape)
-        self.origin, self.id = origin, origin.id
+        self.shape, self.origin, self.id = origin.shape, origin, origin.id
 
     @property
     def content(self) -> Any:
@@ -227,8 +226,7 @@ class CvxpyConstant(_OfCvxpy, Constant):
     __slots__ = ("origin",)
 
     def __init__(self, origin: Any) -> None:
-        Expression.__init__(self, "Constant", (), origin.shape)
-        self.origin, self._name = origin, origin._name
+        self.shape, self.origin, self._name = origin.shape, origin, origin._name
 
     @property
     def content(self) -> Any:

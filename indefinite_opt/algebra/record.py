@@ -47,7 +47,8 @@ class Record:
         self._numbers: dict[int, int] = {}
         self._plain.append("maximize" if model.minimize is None else "minimize")
         self._write_expression(model.maximize if model.minimize is None else model.minimize)
-        self._write(model.subject_to)
+        self._plain.append(("dict", *model.subject_to))
+        self._write_expression(*model.subject_to.values())
         if model.inner is not None:
             self._write_expression(model.inner.variable)
             self._write(model.inner.subject_to)
@@ -125,12 +126,12 @@ class Record:
         else:
             self._write_expression(part)
 
-    def _write_expression(self, whole: Any) -> None:
-        """The nodes of an expression or a constraint; one that was written has a number.
+    def _write_expression(self, *wholes: Any) -> None:
+        """The nodes of expressions or constraints; one that was written has a number.
 
         There is no call for each node, as this takes a part of the time of every solve.
         """
-        plain, numbers, left = self._plain, self._numbers, [whole]
+        plain, numbers, left = self._plain, self._numbers, [*reversed(wholes)]
         while left:
             part = left.pop()
             count = len(numbers)
