@@ -291,10 +291,11 @@ class Solver(ABC, Generic[S]):
 
 def _changes(item: object) -> str:
     """The fields of a solver or of its settings that differ from their defaults."""
-    parameters = getattr(item, "__dataclass_fields__", {})
-    values = {key: (getattr(item, key), parameters[key].default) for key in parameters}
-    return ", ".join(
-        f"{key}={type(value).__name__}({_changes(value)})" if is_dataclass(value)
-        else f"{key}={short(value)}"
-        for key, (value, usual) in values.items() if value != usual
-    )  # fmt: skip
+    words: list[str] = []
+    for key, parameter in getattr(item, "__dataclass_fields__", {}).items():
+        value = getattr(item, key)
+        if value != parameter.default:
+            own = is_dataclass(value)
+            text = f"{type(value).__name__}({_changes(value)})" if own else short(value)
+            words.append(f"{key}={text}")
+    return ", ".join(words)

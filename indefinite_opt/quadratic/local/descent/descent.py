@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -138,13 +140,14 @@ class Descent:
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.program
         self.gram = qp.gram
-        linear = np.full(qp.n, qp.linear, np.float64)
+        self.program = qp.pairs
+        n = self.program.n
+        linear = np.full(n, qp.linear, np.float64)
         self.linear = linear if tilt is None else linear + tilt
         self._endless = bool(np.isinf(qp.feasible.lower).any() or np.isinf(qp.feasible.upper).any())
-        self.program = qp.pairs
         self._offset, self._undone = 0, False  # whether blocks undo each other's steps
-        self._interior_due = READINGS_BEFORE_INTERIOR * qp.n**2 + WORK_BEFORE_INTERIOR
-        self.v = np.empty(qp.n)
+        self._interior_due = READINGS_BEFORE_INTERIOR * n**2 + WORK_BEFORE_INTERIOR
+        self.v = np.empty(n)
         self.point = loops.DescentPoint(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.perturbations = 0
         self.refreshes = 0
@@ -152,8 +155,9 @@ class Descent:
         self.curvature = "curvature not examined"
         self.direction: Array | None = None
         self._stopped = False
-        self.chunk = min(max(CHUNK_READINGS * qp.n**2, OVERHEAD_WORK), CHUNK_WORK)
-        self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
+        self.chunk = min(max(CHUNK_READINGS * n**2, OVERHEAD_WORK), CHUNK_WORK)
+        self._largest_face = min(max(MAX_FACE, MAX_FACE_SHARE * n), self.gram.capacity)
+        self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * n)
         if gradient is None and alpha.any():
             self._refresh()
         else:
@@ -191,7 +195,7 @@ class Descent:
         # What the absolute terms of an entry of Hα sum up to at most.
         terms = float(self.program.h * self.gram.largest_read * np.abs(self.alpha).sum())
         self.unit = self.qp.gradient_unit(gradient)
-        if self.unit <= EPS * self.qp.n * terms:
+        if self.unit <= EPS * self.program.n * terms:
             # A gradient of rounding only is a gradient of zero, relative to its terms.
             self.unit = terms
         self._exact, self.rounding = True, 0.0
@@ -238,14 +242,14 @@ class Descent:
         """
         complementary = COMPLEMENTARITY_SHARE * self.task.tol
         target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
-        if self.trace is not None and not self.trace.iterates:
-            self._visit("start")
+        if self.task.recording and self.trace is not None and not self.trace.iterates:
+            self._report(np.nan, "start")
         while True:
             steps = max(self._limit - self.iterations, 0)
             state, violation = self.pair_steps(target * self.unit, steps)
             self._stopped = self._report(violation / self.unit)
             endless = self._endless_step() if state == loops.UNBOUNDED else None
-            if endless is None:
+            if endless is None and self._endless:
                 self._grow()
             if state == loops.UNBOUNDED:
                 raise self.endless(endless)
@@ -344,7 +348,7 @@ class Descent:
 
         Blocks that are too small for all free weights may undo each other's steps.
         """
-        n = self.qp.n
+        n = self.program.n
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, self.chunk), 1.0)
         size = int(max(BLOCK_SHARE * n, MIN_BLOCK))
@@ -370,12 +374,9 @@ class Descent:
 
         These are the same steps, and they end where they would end together.
         """
-        n = self.qp.n
-
-        def made(most: int, left: float) -> loops.StepOutcome:
-            return loops.pair_steps(self.program, self.point, rule, tolerance, most, left)
-
-        if self.trace is None or not self._recording:
+        n = self.program.n
+        made = partial(loops.pair_steps, self.program, self.point, rule, tolerance)
+        if not self._recording:
             return made(steps, work)
         whole = made(0, work)
         while whole.state == loops.RUNNING and whole.steps < steps and whole.work - n < work:
@@ -434,25 +435,17 @@ class Descent:
     def _free(self) -> NDArray[np.bool_]:
         return (self.alpha > self.program.lower) & (self.alpha < self.program.upper)
 
-    def _face(self, chosen: NDArray[np.bool_]) -> Face:
-        return Face(self.gram, self.program, self.point, chosen)
-
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
-        k, n = float(np.count_nonzero(members)), self.qp.n
+        k, n = float(np.count_nonzero(members)), self.program.n
         computing = loops.COMPUTING_WORK * (2.0 * k * n + k**2)
         reading = computing if self.gram.on_demand else k * n
         return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 
-    def _largest_face(self) -> float:
-        """Most weights of a face whose matrix is a few per cent of K."""
-        largest = max(MAX_FACE, MAX_FACE_SHARE * self.qp.n)
-        return min(largest, self.gram.capacity)
-
     def newton_work(self) -> float:
         """Work of a Newton step from here; infinite if the face is empty or too large."""
         free = self._free()
-        if not 0 < np.count_nonzero(free) <= self._largest_face():
+        if not 0 < np.count_nonzero(free) <= self._largest_face:
             return np.inf
         return self._face_work(free)
 
@@ -466,7 +459,7 @@ class Descent:
             return
         self.work += work
         self._since_face = 0.0
-        face = self._face(self._free())
+        face = Face(self.gram, self.program, self.point, self._free())
         direction, curved = face.newton_direction()
         if direction is None:
             return
@@ -533,14 +526,14 @@ class Descent:
             )
         unlimited = np.isinf(allowance)
         affordable = max(allowance * self.work, 2.0 * OVERHEAD_WORK)
-        most = self.gram.capacity if unlimited else self._largest_face()
+        most = self.gram.capacity if unlimited else self._largest_face
         for members, where in faces:
             count, work = int(members.sum()), self._face_work(members)
             if count > most or work > affordable:
                 self.curvature = f"curvature not examined on {count} weights"
                 return False
             self.work += work
-            if self._leave(self._face(members), where):
+            if self._leave(Face(self.gram, self.program, self.point, members), where):
                 self.escapes += 1
                 return True
         return False
@@ -633,8 +626,6 @@ class Descent:
         along it: dᵀHd ≤ 0 up to rounding.
         """
         qp, box, alpha = self.qp, self.program, self.alpha
-        if not self._endless:
-            return
         endless = np.where(alpha > 0.0, np.isinf(box.upper), np.isinf(box.lower)) & (alpha != 0.0)
         if not endless.any():
             return
