@@ -6,12 +6,12 @@ which results depend. With more than two classes a `PairwiseResult` and a `Pairw
 those of all pairs. `certificates` holds `verify`, which certifies any point.
 """
 
-from indefinite_opt.workflow.arguments import available_solvers
+from indefinite_opt.workflow.arguments import available_solvers, in_pairs
 from indefinite_opt.workflow.bounding import PairwiseBracket, bound
 from indefinite_opt.workflow.bracket import Bracket
 from indefinite_opt.workflow.fit import misfit, training_fit
 from indefinite_opt.workflow.loading import load
-from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, proof_of, weakest_kind
+from indefinite_opt.workflow.pairwise import PairwiseResult, proof_of, weakest_kind
 from indefinite_opt.workflow.path import Path, path_entries, solve_path
 from indefinite_opt.workflow.progress import LOGGER, shown
 from indefinite_opt.workflow.result import Result, kernel_values

@@ -6,6 +6,7 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, Problem, QuadraticProgram
 from indefinite_opt.solvers import known
@@ -34,6 +35,16 @@ def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]
         expected = "a formulation of a kernel problem, or its name"
         raise ParameterError("formulation", expected, repr(formulation))
     return problem, as_formulation(formulation).unsettled
+
+
+def in_pairs(problem: Problem, formulation: Declaration) -> bool:
+    """Whether a formulation of two classes is asked of more than two."""
+    return (
+        isinstance(problem, KernelProblem)
+        and isinstance(formulation, Formulation)
+        and formulation.task == problem.task == "classification"
+        and problem.classes.size > 2
+    )
 
 
 def available_solvers(

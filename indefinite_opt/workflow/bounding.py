@@ -38,7 +38,7 @@ from indefinite_opt.quadratic import (
     relative,
     status_at_end,
 )
-from indefinite_opt.workflow.arguments import as_problem
+from indefinite_opt.workflow.arguments import as_problem, in_pairs
 from indefinite_opt.workflow.bracket import (
     Bracket,
     bracket_of,
@@ -46,7 +46,7 @@ from indefinite_opt.workflow.bracket import (
     ended,
 )
 from indefinite_opt.workflow.certificates import begun, convexity
-from indefinite_opt.workflow.pairwise import Pairwise, in_pairs
+from indefinite_opt.workflow.pairwise import Pairwise
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
 

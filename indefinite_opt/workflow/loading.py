@@ -22,7 +22,8 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import Encoding, KernelProblem, as_text, kernels
 from indefinite_opt.quadratic import Status, Trace, answers
-from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
+from indefinite_opt.workflow.arguments import in_pairs
+from indefinite_opt.workflow.pairwise import PairwiseResult
 from indefinite_opt.workflow.result import Evidence, Result
 from indefinite_opt.workflow.saving import FORMAT
 

@@ -21,7 +21,7 @@ from indefinite_opt.modeling import (
     of_each_pair,
 )
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
+from indefinite_opt.quadratic import Claim, Status
 from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
 from indefinite_opt.workflow.saving import arrays_of_result, facts_of_result, write_result
 from indefinite_opt.workflow.tables import aligned, html_table
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
-
-
-def in_pairs(problem: Problem, formulation: Declaration) -> bool:
-    """Whether a formulation of two classes is asked of more than two."""
-    return (
-        isinstance(problem, KernelProblem)
-        and isinstance(formulation, Formulation)
-        and formulation.task == problem.task == "classification"
-        and problem.classes.size > 2
-    )
 
 
 def weakest_kind(kinds: Iterable[str]) -> str:

@@ -53,7 +53,7 @@ from indefinite_opt.quadratic import (
     relative,
 )
 from indefinite_opt.solvers import as_solver, default_solver
-from indefinite_opt.workflow.arguments import as_problem, available_solvers
+from indefinite_opt.workflow.arguments import as_problem, available_solvers, in_pairs
 from indefinite_opt.workflow.bracket import Bracket, bracket_of
 from indefinite_opt.workflow.certificates import (
     begun,
@@ -61,7 +61,7 @@ from indefinite_opt.workflow.certificates import (
     convexity,
     examine_conditions,
 )
-from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, refuse_start
+from indefinite_opt.workflow.pairwise import PairwiseResult, refuse_start
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -516,7 +516,7 @@ def _result(
         offset=solution.offset,
         bracket=bracket,
         evidence=Evidence(
-            copied(answer.came) or None,
+            copied(answer.came) if answer.came else None,
             solution.witness,
             task.tol,
             max(task.remaining, prove),
