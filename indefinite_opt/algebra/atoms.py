@@ -537,16 +537,14 @@ def _common(sign: str, left: Expression, right: Expression) -> tuple[int, ...]:
     raise _mismatch(sign, left, right)
 
 
-def _spread(x: Expression, shape: tuple[int, ...]) -> Expression:
-    return x if x.shape == shape else Atom("Promote", (x,), shape)
-
-
 def _total(left: Expression, right: Expression) -> Expression:
     shape = _common("+", left, right)
-    first: tuple[Expression, ...] = (_spread(left, shape),)
-    if left.kind == "AddExpression" and left.shape == shape:
-        first = left.args
-    return Atom("AddExpression", (*first, _spread(right, shape)), shape)
+    longer = left.kind == "AddExpression" and left.shape == shape
+    terms = [*left.args, right] if longer else [left, right]
+    for k, term in enumerate(terms):
+        if term.shape != shape:
+            terms[k] = Atom("Promote", (term,), shape)
+    return Atom("AddExpression", tuple(terms), shape)
 
 
 def _times(left: Expression, right: Expression) -> Expression:

@@ -149,11 +149,14 @@ class Record:
                 left += part.args
             elif kind is Constant:
                 value = part._value
-                if part.shape:
-                    plain.append(("Constant", part._name))
-                    self._write(value)
-                else:
+                if not part.shape:
                     plain.append(("Constant", part._name, value.item()))
+                    continue
+                plain.append(("Constant", part._name))
+                if type(value) is Operator:
+                    left.append(value)
+                else:
+                    self._write(value)
             elif kind is Variable:
                 plain.append(("Variable", part._name, part.shape, part.attributes["PSD"]))
             elif kind is Operator:

@@ -985,7 +985,9 @@ def _own(array: Array, given: ArrayLike) -> Array:
 
 def _columns(X: Any) -> tuple[str, ...]:
     """The names of the columns of a DataFrame, if all of them are texts."""
-    names = tuple(getattr(X, "columns", ()))
+    if not hasattr(X, "columns"):
+        return ()
+    names = tuple(X.columns)
     return names if all(isinstance(name, str) for name in names) else ()
 
 

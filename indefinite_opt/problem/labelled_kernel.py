@@ -361,7 +361,7 @@ class LabelledKernel(Problem):
                 continue
             curvature = float(direction @ block @ direction)
             # n·max|K| is known without a pass over K and in most cases small enough.
-            rough = zero_tolerance(self.n, self.n * self.largest)
+            rough = zero_tolerance(self.n, self.n * self.gram.largest)
             if curvature < -2.0 * rough or curvature < -2.0 * self.zero_tolerance:
                 self._curved[lines] = curvature
                 return True

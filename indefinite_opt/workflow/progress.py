@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
@@ -68,12 +68,13 @@ def line(trace: Trace) -> str:
     return text
 
 
-@contextmanager
-def shown(verbose: bool) -> Iterator[None]:
+def shown(verbose: bool) -> AbstractContextManager[None]:
     """If `verbose`, log the lines, to standard error unless logging has been set up."""
-    if not verbose:
-        yield
-        return
+    return _logged() if verbose else nullcontext()
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
     level, handler = LOGGER.level, logging.StreamHandler(sys.stderr)
     own = not LOGGER.hasHandlers()
     if not LOGGER.isEnabledFor(logging.INFO):

@@ -329,7 +329,6 @@ def eigendecomposition(
     return Spectrum(values, np.ascontiguousarray(vectors), norm, eps)
 
 
-@one_thread()
 def negative_direction(
     K: Array, orthogonal_to: Array | None = None, norm: float | None = None
 ) -> Array | None:
@@ -345,17 +344,18 @@ def negative_direction(
     afford(len(K) ** 3 / 3.0)
     tolerance = convexity_tolerance(K, norm)
     shifted = K.copy().T  # by columns, as LAPACK reads it
-    if orthogonal_to is not None:
-        # PKP + ‖K‖(I - P) is positive in the excluded directions.
-        without_directions(shifted, orthogonal_to, norm)
-    shifted[np.diag_indices(len(K))] += tolerance
-    breakdown = cholesky_in_place(shifted)
-    if breakdown == 0:
-        return None
-    direction = breakdown_direction(shifted, breakdown)
-    if orthogonal_to is not None:
-        direction -= orthogonal_to @ (orthogonal_to.T @ direction)
-    return direction / float(np.linalg.norm(direction))
+    with one_thread():
+        if orthogonal_to is not None:
+            # PKP + ‖K‖(I - P) is positive in the excluded directions.
+            without_directions(shifted, orthogonal_to, norm)
+        shifted[np.diag_indices(len(K))] += tolerance
+        breakdown = cholesky_in_place(shifted)
+        if breakdown == 0:
+            return None
+        direction = breakdown_direction(shifted, breakdown)
+        if orthogonal_to is not None:
+            direction -= orthogonal_to @ (orthogonal_to.T @ direction)
+        return direction / float(np.linalg.norm(direction))
 
 
 @one_thread()

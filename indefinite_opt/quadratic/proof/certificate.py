@@ -29,6 +29,8 @@ Basis = tuple[Problem, Declaration, Values, Values, object]
 ROUNDING = 1e-12
 """Largest `primal_residual` that is printed without what the point misses."""
 
+_NO_BOUND = LowerBound(-math.inf)
+
 
 @dataclass(eq=False)
 class Answer:
@@ -70,7 +72,7 @@ class Answer:
 
     convex: bool | None = None
     """None if convexity could not be decided in time, or is not examined yet."""
-    bound: LowerBound = field(default_factory=lambda: LowerBound(-math.inf))
+    bound: LowerBound = _NO_BOUND
     """The bound that leaves the least gap."""
     complete: bool = False
     """Whether no further bound on a convex F is known that might close the gap."""

@@ -96,15 +96,13 @@ class SMO(Solver[PairedQP]):
 class SMOSession(Session[PairedQP]):
     """Follows the solution along C, μ or β."""
 
-    def __init__(self, solver: SMO) -> None:
-        super().__init__(solver)
-        self._solver = solver
-        self._previous: Descent | None = None
+    solver: SMO
+    _previous: Descent | None = None
 
     def solve(self, task: Task[PairedQP]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.gradient is None:
-            run = self._solver.begun(task)
+            run = self.solver.begun(task)
         else:
             run = _continued(previous, task)
         self._previous = run

@@ -573,7 +573,7 @@ class Descent:
             values=self.qp.values(self.alpha),
             status=status,
             iterations=self.iterations,
-            trace=self.trace or Trace(),
+            trace=Trace() if self.trace is None else self.trace,
             message=message,
             gradient=self.gradient,
         )
