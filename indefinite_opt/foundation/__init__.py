@@ -22,7 +22,6 @@ from indefinite_opt.foundation.arrays import (
     copied,
     finite_array,
     frozen,
-    is_frozen,
     is_sparse,
     label_vector,
     labelled,

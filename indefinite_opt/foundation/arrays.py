@@ -98,21 +98,6 @@ def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
         raise ProblemError(argument, expected, "nested sequences of unequal lengths") from None
 
 
-def is_frozen(array: Any) -> bool:
-    """Whether an array is read-only, and so is every array that it is a view of.
-
-    >>> whole = np.zeros(3)
-    >>> whole.flags.writeable = False
-    >>> is_frozen(whole), is_frozen(whole[:2]), is_frozen(np.zeros(3))
-    (True, True, False)
-    """
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
-            return False
-        array = array.base
-    return array is None
-
-
 def read_only(array: _Array) -> _Array:
     """A view that cannot be written to.
 
@@ -128,14 +113,21 @@ def read_only(array: _Array) -> _Array:
 def frozen(value: Any, dtype: Any = None) -> Any:
     """A read-only array or sparse matrix: a copy unless the given one is read-only already.
 
+    So must be every array that it is a view of.
+
     >>> given = np.zeros(2)
     >>> kept = frozen(given)
     >>> given[0] = 1.0
-    >>> kept, frozen(kept) is kept
-    (array([0., 0.]), True)
+    >>> kept, frozen(kept) is kept, frozen(kept[:1]).base is kept
+    (array([0., 0.]), True, True)
+    >>> frozen(read_only(given)).base is None
+    True
     """
     if type(value) is np.ndarray:
-        if dtype in (None, value.dtype) and is_frozen(value):
+        owner: Any = value
+        while isinstance(owner, np.ndarray) and not owner.flags.writeable:
+            owner = owner.base
+        if owner is None and dtype in (None, value.dtype):
             return value
     elif is_sparse(value):
         made = value.copy()

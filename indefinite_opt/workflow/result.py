@@ -294,8 +294,9 @@ class Result:
             witness=known.witness, time_limit=known.time_limit, atol=known.atol,
             answer=self._answer,
         )  # fmt: skip
-        missing = () if found.claim is Claim.GLOBAL else known.remarks
-        return replace(found, reasons=(*found.reasons, *missing))
+        if found.claim is Claim.GLOBAL or not known.remarks:
+            return found
+        return replace(found, reasons=(*found.reasons, *known.remarks))
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [
