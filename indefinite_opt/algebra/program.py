@@ -134,13 +134,13 @@ class Model:
         convert = Conversion()
         sense = "maximize" if self.minimize is None else "minimize"
         given = getattr(self, sense)
-        goal = convert(given)
-        if not isinstance(goal, Expression):
-            hint = "Give the expression alone." if hasattr(goal, "args") else ""
-            if hint or np.ndim(goal) or isinstance(goal, str):
-                raise ProblemError(sense, "an expression", _described(given), hint)
-            goal = cast(goal)
-        if goal is not given:
+        if not isinstance(given, Expression):
+            goal = convert(given)
+            if not isinstance(goal, Expression):
+                hint = "Give the expression alone." if hasattr(goal, "args") else ""
+                if hint or np.ndim(goal) or isinstance(goal, str):
+                    raise ProblemError(sense, "an expression", _described(given), hint)
+                goal = cast(goal)
             object.__setattr__(self, sense, goal)
         if not isinstance(self.subject_to, Mapping):
             raise ProblemError(
@@ -151,7 +151,7 @@ class Model:
         for name, one in self.subject_to.items():
             if not isinstance(name, str):
                 raise ProblemError("subject_to", "names that are texts", shown(name))
-            rows[name] = row = convert(one)
+            rows[name] = row = one if isinstance(one, Constraint) else convert(one)
             if not isinstance(row, Constraint):
                 hint = "A comparison of two numbers is True or False, not a constraint."
                 raise ProblemError(
