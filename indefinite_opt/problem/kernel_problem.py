@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.algebra import Constant
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.algebra import Constant, constants
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.foundation import (
     MAX_BYTES,
     Array,
@@ -37,7 +37,7 @@ from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scalin
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
-from indefinite_opt.problem.symbols import symbols
+from indefinite_opt.problem.symbols import SYMBOLS
 from indefinite_opt.quadratic import Construction, DenseGram, Gram, Spectrum
 
 _HIDING_SHARE = 2.0**-10
@@ -651,7 +651,14 @@ class KernelProblem(LabelledKernel):
         >>> Q.shape, float(C.value)
         ((2, 2), 10.0)
         """
-        return symbols(self, names, values)
+        found: dict[str, Any] = {}
+        for name in names:
+            if name not in SYMBOLS:
+                raise UnknownName("symbol", name, SYMBOLS)
+            found[name] = SYMBOLS[name](self)
+        for name, value in values.items():
+            found[name] = SYMBOLS["K"](value) if isinstance(value, LabelledKernel) else value
+        return constants(**found)
 
     def without_constant(self) -> KernelProblem:
         """The same labels with K - c, where a large constant c hides the digits of K, else itself.

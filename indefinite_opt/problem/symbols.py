@@ -8,16 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import (
-    ColumnFactor,
-    Constant,
-    DiagonalFactor,
-    Factor,
-    Operator,
-    RowFactor,
-    constants,
-)
-from indefinite_opt.errors import UnknownName
+from indefinite_opt.algebra import ColumnFactor, DiagonalFactor, Factor, Operator, RowFactor
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 
@@ -66,7 +57,7 @@ def _squared_distances(problem: LabelledKernel) -> Operator:
     return found
 
 
-_MATRICES: dict[str, Callable[[LabelledKernel], Any]] = {
+SYMBOLS: dict[str, Callable[[LabelledKernel], Any]] = {
     "K": kernel,
     "K0": kernel,
     "Q": _signed_kernel,
@@ -75,17 +66,4 @@ _MATRICES: dict[str, Callable[[LabelledKernel], Any]] = {
     "y": lambda problem: problem.y,
     "e": lambda problem: np.ones(problem.n),
 }
-
-
-def symbols(
-    problem: LabelledKernel, names: tuple[str, ...], values: dict[str, Any]
-) -> list[Constant]:
-    """See `KernelProblem.symbols`."""
-    found: dict[str, Any] = {}
-    for name in names:
-        if name not in _MATRICES:
-            raise UnknownName("symbol", name, _MATRICES)
-        found[name] = _MATRICES[name](problem)
-    for name, value in values.items():
-        found[name] = kernel(value) if isinstance(value, LabelledKernel) else value
-    return constants(**found)
+"""What makes each symbol of a problem; see `KernelProblem.symbols`."""
