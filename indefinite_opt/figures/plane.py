@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,14 @@ from indefinite_opt.algebra import symbol_text
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.foundation import Array, checked_values, finite_array
-from indefinite_opt.quadratic import QP, VectorProgram
+from indefinite_opt.quadratic import QP, CompiledProgram, VectorProgram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+RESOLUTION, LEAST_RESOLUTION = 121, 61
+"""Grid points along each axis of a plane, and those of a program that is not quadratic, whose
+objective is evaluated at each."""
 
 MIN_ANGLE = 1e-6
 """Distance from a line from which on three points make a plane, as a share of their norm."""
@@ -118,19 +123,9 @@ class Plane:
 
     def values(self, first: Array, second: Array) -> Array:
         """The declared objective on a grid, (second.size, first.size)."""
-        program = self.program
         s = np.stack(np.meshgrid(first, second), axis=-1)
-        if isinstance(program, QP):  # exact on the plane, from two products with H
-            here = program.at(self.origin)
-            curved = self.steps.T @ np.column_stack(
-                [program.hessian_times(u) for u in self.steps.T]
-            )
-            slope = here.gradient @ self.steps
-            F = here.value + s @ slope + 0.5 * np.einsum("...a,ab,...b->...", s, curved, s)
-        else:
-            points = self.origin + s @ self.steps.T
-            F = np.apply_along_axis(program.value, -1, points)
-        return np.vectorize(program.declared, otypes=[float])(F)
+        F = _values_at(self.program, self.origin, self.steps, s)
+        return np.vectorize(self.program.declared, otypes=[float])(F)
 
     def polygon(self, lower: Array | None = None, upper: Array | None = None) -> Array:
         """The corners of the feasible part, or that of a box in it, in turn; (k, 2).
@@ -273,3 +268,29 @@ def _inside(polygon: Array, first: Array, second: Array) -> Array:
     if len(polygon) < 3:
         return np.ones(grid.shape[:2], bool)
     return Path(polygon).contains_points(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+
+
+@singledispatch
+def resolution_of(program: CompiledProgram[Any]) -> int:
+    """Points of a grid along each axis, as many as can be evaluated at once."""
+    return LEAST_RESOLUTION
+
+
+@resolution_of.register
+def _(qp: QP) -> int:
+    return RESOLUTION
+
+
+@singledispatch
+def _values_at(program: VectorProgram, origin: Array, steps: Array, s: Array) -> Array:
+    """F at origin + steps·s for each s of a grid, (..., 2)."""
+    return np.apply_along_axis(program.value, -1, origin + s @ steps.T)
+
+
+@_values_at.register
+def _(qp: QP, origin: Array, steps: Array, s: Array) -> Array:
+    # Exact on the plane, from two products with H.
+    here = qp.at(origin)
+    curved = steps.T @ np.column_stack([qp.hessian_times(u) for u in steps.T])
+    slope = here.gradient @ steps
+    return here.value + s @ slope + 0.5 * np.einsum("...a,ab,...b->...", s, curved, s)

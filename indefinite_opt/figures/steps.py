@@ -15,18 +15,20 @@ from indefinite_opt.algebra import symbol_text
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.comparison import CLAIM_COLORS
-from indefinite_opt.figures.plane import Plane, clipped, vector_of
+from indefinite_opt.figures.plane import (
+    RESOLUTION,
+    Plane,
+    clipped,
+    resolution_of,
+    vector_of,
+)
 from indefinite_opt.figures.tree import Boxes, proof_of, refuse_pairs
 from indefinite_opt.foundation import Array, checks, write_bytes, writing
-from indefinite_opt.quadratic import QP, Iterate, QuadraticProgram, VectorProgram
+from indefinite_opt.quadratic import Iterate, VectorProgram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-RESOLUTION, LEAST_RESOLUTION = 121, 61
-"""Grid points along each axis of a plane, and those of a program that is not quadratic, whose
-objective is evaluated at each."""
 
 ENLARGED_FROM = 4.0
 """Where the part of the feasible set that cuts leave is so many times smaller than what is drawn,
@@ -226,9 +228,9 @@ class _Path(_Frames):
     def __init__(self, result: Any, program: Any, iterates: list[Iterate], plane: Any) -> None:
         self.program, self.iterates, self.count = program, iterates, len(iterates)
         self.problem = result.problem
-        self.resolution = RESOLUTION if isinstance(program, QP) else LEAST_RESOLUTION
+        self.resolution = resolution_of(program)
         self.title = f"{result.formulation} by {result.solver}"
-        vector = isinstance(program, VectorProgram)
+        vector = program.feasible is not None
         if plane is not None and not vector:
             expected = "none for a program of several variables by name"
             raise ParameterError("plane", expected, f"{len(plane)} points")
@@ -290,7 +292,7 @@ class _Path(_Frames):
         low, high = min(float(ends.min()), 0.0), max(float(ends.max()), 0.0)
         margin = 0.05 * ((high - low) or 1.0)
         ax.set(xlim=(0.2, n + 0.8), ylim=(low - margin * (low < 0.0), high + margin))
-        alone = isinstance(self.problem, QuadraticProgram)
+        alone = self.problem.declaration is not None
         ax.set(xlabel="variable" if alone else "point", ylabel=symbol_text(self.name))
         style.legend_above(ax, self.title)
 

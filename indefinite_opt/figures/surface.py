@@ -18,7 +18,6 @@ from indefinite_opt.quadratic import (
     Certificate,
     Declaration,
     Problem,
-    QuadraticProgram,
     VectorProgram,
 )
 
@@ -90,14 +89,14 @@ def landscape(
     for each in found:
         each.draw_ends(ax, drawn)
     draw_marks(ax, drawn, found)
-    title = "" if isinstance(declaration, QuadraticProgram) else str(declaration)
+    title = "" if problem.declaration is declaration else str(declaration)
     style.legend_above(ax, textwrap.fill(title or problem.name, 60), columns=4)
     return figure
 
 
 def program_of(problem: Any, formulation: Any) -> tuple[Declaration, VectorProgram]:
     """What is declared, and its program; `ParameterError` if that has no single variable."""
-    declared = problem if isinstance(problem, QuadraticProgram) else as_formulation(formulation)
+    declared = problem.declaration or as_formulation(formulation)
     program = declared.compiled(problem)
     if not isinstance(program, VectorProgram):
         expected = "one whose program has a single variable, such as a dual"

@@ -423,6 +423,10 @@ class QuadraticProgram(Declaration, Problem):
             return Model(maximize=objective, subject_to=rows, meanings=_MEANINGS)
         return Model(minimize=objective, subject_to=rows, meanings=_MEANINGS)
 
+    @property
+    def declaration(self) -> QuadraticProgram:
+        return self
+
     def declare(self, problem: object = None) -> Any:
         """The program as mathematics."""
         return self.model().program(str(self), self.program())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indefinite_opt.foundation import TimeLimitReached, limited
-from indefinite_opt.quadratic import PolyhedralQP, Task
+from indefinite_opt.quadratic import Task
 
 
 def default_solver(task: Task[Any]) -> str:
@@ -18,7 +18,7 @@ def default_solver(task: Task[Any]) -> str:
     program = task.program
     if program.is_linear:
         return str(program.solver_by_size)
-    if isinstance(program, PolyhedralQP) and program.is_linear_objective:
+    if program.has_own_rows and program.is_linear_objective:
         return "highs"
     if program.has_own_rows and not program.is_searched:
         try:

@@ -22,11 +22,12 @@ def from_cvxpy(problem: Any) -> Any:
 def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]:
     """The problem and its formulation; a quadratic program is its own."""
     problem = from_cvxpy(problem)
-    if isinstance(problem, QuadraticProgram):
+    own = problem.declaration if isinstance(problem, Problem) else None
+    if isinstance(problem, Problem) and own is not None:
         if formulation is not None:
             expected = "nothing: a quadratic program is its own formulation"
             raise ParameterError("formulation", expected, repr(formulation))
-        return problem, problem
+        return problem, own
     if not isinstance(problem, KernelProblem):
         expected = "a KernelProblem or a QuadraticProgram"
         raise ProblemError("problem", expected, type(problem).__name__)

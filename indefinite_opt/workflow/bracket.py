@@ -140,7 +140,7 @@ class Bracket:
     @property
     def title(self) -> str:
         """What was bracketed."""
-        alone = isinstance(self.problem, QuadraticProgram)
+        alone = self.problem.declaration is not None
         return self.name if alone else f"{self.formulation} on {self.name}"
 
     def __repr__(self) -> str:
@@ -245,7 +245,7 @@ class Bracket:
         ParameterError
             If there is no proof, as another method was used or the search was too large.
         """
-        own = isinstance(problem, QuadraticProgram)
+        own = problem.declaration is not None
         asked, formulation = as_problem(problem, None if own else self.formulation)
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")

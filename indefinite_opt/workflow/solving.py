@@ -47,7 +47,6 @@ from indefinite_opt.quadratic import (
     Solver,
     Status,
     Task,
-    VectorProgram,
     answers,
     obstacle,
     relative,
@@ -356,7 +355,7 @@ def solve_with(
 def _solved(session: Session[Any], task: Task[Any]) -> Solution:
     """The solution, for a solver that descends by the program without a constant that cancels."""
     program = task.program
-    plain = program.plain if isinstance(program, QP) and session.solver.descends else program
+    plain = program.plain if session.solver.descends else program
     return session.solve(task if plain is program else task.on(plain))
 
 
@@ -605,7 +604,7 @@ def _is_rounding(task: Task[Any], answer: Answer) -> bool:
 
 
 def _feasible_start(program: CompiledProgram[Any], start: Start) -> Array:
-    if not isinstance(program, VectorProgram):
+    if program.feasible is None:
         expected = "nothing: this formulation is solved without a start"
         raise ParameterError("start", expected, "a start")
     shapes = program.shapes

@@ -53,10 +53,9 @@ def compare(form: Canonical, program: CompiledProgram[Any], problem: KernelProbl
         raise AssertionError(f"constraints {sorted(found)} were compiled from {sorted(expected)}")
     if program.sense != form.sense:
         raise _wrong("the sense")
-    if isinstance(program, PolyhedralQP):
-        short = _shortfall(program, values)
-        if not _agree(np.zeros(short.size), short, lambda: form.size(values)):
-            raise _wrong("the least t of an epigraph")
+    short = _shortfall(program, values)
+    if not _agree(np.zeros(short.size), short, lambda: form.size(values)):
+        raise _wrong("the least t of an epigraph")
     rows = {row.name: row for row in form.rows}
     for name, residual in expected.items():
         row = rows.get(name)
@@ -65,12 +64,9 @@ def compare(form: Canonical, program: CompiledProgram[Any], problem: KernelProbl
             raise _wrong(name)
     if _same_objective(form, program, values):
         return
-    if isinstance(program, PairedQP) and program.feasible.lines and not program.is_split:
-        x, box = values[program.variable], program.feasible
-        onto = np.linalg.lstsq(box.A, box.b - box.A @ x, rcond=None)[0]
-        if _same_objective(form, program, {program.variable: x + onto}):
-            return
-    raise _wrong("the objective")
+    onto = _onto_lines(program, values)
+    if onto is None or not _same_objective(form, program, onto):
+        raise _wrong("the objective")
 
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
@@ -120,15 +116,35 @@ def compare_theorem(model: Model, program: CompiledProgram[Any], problem: Kernel
 
 
 def _same_objective(form: Canonical, program: CompiledProgram[Any], values: Values) -> bool:
-    if isinstance(program, PairedQP):
-        # Beside the constraints F may be another one than `at` says, which leaves out what they
-        # fix; and what both parts of a weight may have in common can be so large that its rounding
-        # counts.
-        value = program.value(least_parts(program, values))
-    else:
-        value = program.at(program.from_values(values)).value
-    compiled = value + program.constant
+    compiled = _objective(program, values) + program.constant
     return _agree(form.value(values), compiled, lambda: form.size(values))
+
+
+@singledispatch
+def _objective(program: CompiledProgram[Any], values: Values) -> float:
+    """F at declared values that may violate constraints."""
+    return program.at(program.from_values(values)).value
+
+
+@_objective.register
+def _(qp: PairedQP, values: Values) -> float:
+    # Beside the constraints F may be another one than `at` says, which leaves out what they fix;
+    # and what both parts of a weight may have in common can be so large that its rounding counts.
+    return qp.value(least_parts(qp, values))
+
+
+@singledispatch
+def _onto_lines(program: CompiledProgram[Any], values: Values) -> Values | None:
+    """Values nearby that satisfy the equations of a box; None for other programs."""
+    return None
+
+
+@_onto_lines.register
+def _(qp: PairedQP, values: Values) -> Values | None:
+    if qp.is_split or not qp.feasible.lines:
+        return None
+    x, box = values[qp.variable], qp.feasible
+    return {qp.variable: x + np.linalg.lstsq(box.A, box.b - box.A @ x, rcond=None)[0]}
 
 
 def _agree(
@@ -217,8 +233,14 @@ def _with_lines(program: PairedProgram, x: Array, bounds: dict[str, Array]) -> d
     return {spelling(name).name: residual for name, residual in found.items()}
 
 
-def _shortfall(qp: PolyhedralQP, values: Values) -> Array:
+@singledispatch
+def _shortfall(program: CompiledProgram[Any], values: Values) -> Array:
     """By how much rows and bounds let each t be smaller or need it larger than its function."""
+    return np.zeros(0)
+
+
+@_shortfall.register
+def _(qp: PolyhedralQP, values: Values) -> Array:
     body = qp.feasible
     x, declared = qp.from_values(values), np.zeros(body.h.size, dtype=bool)
     for block in qp.named.values():

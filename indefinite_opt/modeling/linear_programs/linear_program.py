@@ -147,6 +147,7 @@ class LinearProgram(CompiledProgram[Array]):
     title = "a linear program"
     usual_solver = "highs"
     is_linear = True
+    feasible = None
     multipliers_from_solver = True
     is_convex = True
 

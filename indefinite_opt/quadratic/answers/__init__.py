@@ -45,7 +45,7 @@ from indefinite_opt.quadratic.answers.second_order import (
     why_convex,
     why_not_convex,
 )
-from indefinite_opt.quadratic.answers.sentences import endless, remarks
+from indefinite_opt.quadratic.answers.sentences import endless, remarks, violation
 from indefinite_opt.quadratic.answers.units import (
     are_zero,
     gap_unit,

@@ -15,6 +15,27 @@ from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 
 
 @singledispatch
+def violation(
+    program: CompiledProgram[Any], x: Any, infeasibility: float, tol: float
+) -> tuple[str, list[str]]:
+    """What an infeasibility above tol means, as a clause, and further sentences on it."""
+    return f"relative violation {infeasibility:.2e}", []
+
+
+@violation.register
+def _(qp: PolyhedralQP, x: Array, infeasibility: float, tol: float) -> tuple[str, list[str]]:
+    clause = f"all constraints hold at a point that is {infeasibility:.2e} away, relative to x"
+    if np.isinf(infeasibility):
+        clause = "no point nearby is proved to satisfy all constraints"
+    if qp.feasible.discrepancy(x) > tol:
+        return clause, []
+    return clause, [
+        "That is small relative to terms that cancel, but no point within tol is proved to "
+        "satisfy all constraints."
+    ]
+
+
+@singledispatch
 def remarks(
     program: CompiledProgram[Any], point: Point[Any], claim: Claim, bounded: bool
 ) -> list[str]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
 
 
@@ -64,11 +64,11 @@ class PairedBox(FeasibleSet):
     """Whether there are two groups, of opposite signs, and the constraints are those of all
     variables with the signs s and without, which are Σs_ix_i = b_0 + b_1 and Σx_i = b_0 - b_1."""
 
-    @property
+    @cached_property
     def n(self) -> int:
         return self.signs.size
 
-    @property
+    @cached_property
     def lines(self) -> int:
         """Number of equality constraints."""
         return self.totals.size
@@ -77,14 +77,14 @@ class PairedBox(FeasibleSet):
     def is_bounded(self) -> bool:
         return bool(np.all(np.isfinite(self.upper))) or self.total > 0.0
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Σx_i where a constraint of a kernel program fixes it, else 0."""
         if not self.totals.size:
             return 0.0
         return float(self.totals[0] - self.totals[1] if self.has_classes else self.totals[0])
 
-    @property
+    @cached_property
     def singles(self) -> bool:
         """Whether a variable is in no equality constraint."""
         return self.totals.size == 0 or int(self.group.max()) == self.totals.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -288,7 +289,7 @@ class PairedQP(PairedProgram, QP):
 
     # ---------------------------------------------------------------------------------- units
 
-    @property
+    @cached_property
     def linear_size(self) -> float:
         """max |c|."""
         c = self.linear
@@ -327,11 +328,16 @@ def least_parts(qp: PairedQP, values: Values) -> Array:
     return np.maximum(np.concatenate([beta, -beta]), 0.0)
 
 
+@singledispatch
 def differs_in_upper_bounds(qp: QP, other: QP | None) -> bool:
     """Whether all else is known to be as in the other program."""
+    return False
+
+
+@differs_in_upper_bounds.register
+def _(qp: PairedQP, other: QP | None) -> bool:
     return (
-        isinstance(qp, PairedQP)
-        and isinstance(other, PairedQP)
+        isinstance(other, PairedQP)
         and other.problem is qp.problem
         and other.hessian == qp.hessian
         and np.array_equal(other.feasible.totals, qp.feasible.totals)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from indefinite_opt.quadratic.programs.declaration import Declaration
+
 
 class Problem(ABC):
     """The data of an optimization problem, such as a `QuadraticProgram`."""
@@ -13,6 +15,11 @@ class Problem(ABC):
     """What to call it in reports."""
     cvxpy_origin: Any = None
     """The caller's own problem that it was made from, a `CvxpyOrigin`, or None."""
+
+    @property
+    def declaration(self) -> Declaration | None:
+        """The program that the problem itself is; None if a formulation has to be named."""
+        return None
 
     @property
     @abstractmethod

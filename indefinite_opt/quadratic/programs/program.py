@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import Array, Values, write_bytes
+from indefinite_opt.foundation import Array, Values, cached_property, write_bytes
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
@@ -139,6 +139,8 @@ class CompiledProgram(ABC, Generic[X]):
     """1 or -1: the declared objective is sense · (F + constant)."""
     constant: float = 0.0
     """Constant that F omits."""
+    feasible: FeasibleSet | None
+    """The set of vectors on which F is minimised; None if x is no vector."""
     spelled: Mapping[str, Spelling] = MappingProxyType({})
     """Constraints of this program that the declared one writes in another way. A multiplier of
     k times a constraint is 1/k times that of the constraint."""
@@ -163,6 +165,11 @@ class CompiledProgram(ABC, Generic[X]):
     def refuse_without_optimum(self) -> None:
         """Raise `UnboundedProblem` or `InfeasibleProblem` if the program is known to have none."""
         return
+
+    @property
+    def plain(self) -> Self:
+        """The same F on the feasible set, with fewer terms that cancel; by default itself."""
+        return self
 
     # --------------------------------------------------------- declared variables and values
 
@@ -256,9 +263,8 @@ class VectorProgram(CompiledProgram[Array]):
     variable: str
     """Name of x in the declared program."""
     feasible: FeasibleSet
-    """The set."""
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of variables."""
         return self.feasible.n
@@ -304,6 +310,8 @@ class ExplicitProgram(CompiledProgram[Values]):
     For formulations that are neither linear nor a quadratic program on a box with lines. Solvers
     accept only subclasses that they know.
     """
+
+    feasible = None
 
     def from_values(self, values: Values) -> Values:
         return values

@@ -40,11 +40,6 @@ class QP(VectorProgram):
         """Hx."""
 
     @property
-    def plain(self) -> QP:
-        """The same F on the feasible set, with fewer terms that cancel; by default itself."""
-        return self
-
-    @property
     def is_convex_everywhere(self) -> bool:
         """Whether H is positive semidefinite, not only along the equality constraints."""
         return self.is_convex

@@ -24,7 +24,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.programs.declaration import Declaration
 from indefinite_opt.quadratic.programs.problem import Problem
-from indefinite_opt.quadratic.programs.program import CompiledProgram, Point, VectorProgram
+from indefinite_opt.quadratic.programs.program import CompiledProgram, Point
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 
 Callback = Callable[[Trace], bool | None]
@@ -200,7 +200,7 @@ class Session(Generic[S]):
     def solve(self, task: Task[S]) -> Solution:
         """Solve the next task of the path."""
         program = task.program
-        if not isinstance(program, VectorProgram):
+        if program.feasible is None:
             return self.solver.solve(task)
         if self._last is not None and task.start is None:
             task = replace(task, start=program.feasible.project(self._last))

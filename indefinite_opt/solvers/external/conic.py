@@ -20,7 +20,6 @@ from indefinite_opt.modeling.programs import (
 from indefinite_opt.quadratic import (
     QP,
     CompiledProgram,
-    PolyhedralQP,
     Solution,
     Solver,
     Status,
@@ -110,7 +109,7 @@ class _Conic(Solver[CompiledProgram[Any]]):
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     """The solution of a program with rows, without cvxpy; None if it is not accurate enough."""
     qp = task.program
-    if not isinstance(qp, PolyhedralQP):
+    if not qp.has_own_rows:
         return None
     found = task.in_time(None, lambda: qp.convex_solution)
     if found is None or found.solver != name:
@@ -161,7 +160,7 @@ class Clarabel(_Conic):
 
     def _solution(self, task: Task[Any]) -> Solution:
         found = None if task.max_iter is not None else solution_of_rows(task, self.name)
-        if found is None and isinstance(task.program, PolyhedralQP) and task.late:
+        if found is None and task.program.has_own_rows and task.late:
             raise TimeLimitReached
         return super()._solution(task) if found is None else found
 

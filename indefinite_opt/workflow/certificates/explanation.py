@@ -13,7 +13,6 @@ from indefinite_opt.quadratic import (
     Answer,
     Claim,
     Curvature,
-    PolyhedralQP,
     Task,
     answers,
     gap_and_share,
@@ -47,23 +46,14 @@ def _inconsistencies(task: Task[Any], answer: Answer) -> list[str]:
 def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
     program, primal, x = task.program, answer.primal, answer.point.x
-    relative = f"relative violation {primal:.2e}"
-    if isinstance(program, PolyhedralQP):
-        relative = f"all constraints hold at a point that is {primal:.2e} away, relative to x"
-        if np.isinf(primal):
-            relative = "no point nearby is proved to satisfy all constraints"
+    relative, more = answers.violation(program, x, primal, task.tol)
     worst = _worst(task, values) if task.problem.n <= 2000 else None
     if worst is None:
         reasons = [f"A constraint is violated by {primal:.2e}, relative to its terms."]
     else:
         name, size = worst
         reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
-    if isinstance(program, PolyhedralQP) and program.feasible.discrepancy(x) <= task.tol:
-        reasons.append(
-            "That is small relative to terms that cancel, but no point within tol is proved to "
-            "satisfy all constraints."
-        )
-    return reasons
+    return reasons + more
 
 
 def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:

@@ -280,7 +280,7 @@ def convexity(program: CompiledProgram[Any], seconds: float) -> bool | None:
     """Whether the program is convex; None if that could not be decided in time."""
     if program.known_convex:
         return True
-    order = program.n if isinstance(program, QP) else 0
+    order = 0 if program.feasible is None else program.feasible.n
     try:
         return limited(order, seconds, lambda: program.is_convex)
     except TimeLimitReached:

@@ -149,7 +149,8 @@ def verify(
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
     problem = from_cvxpy(problem)
-    alone = isinstance(problem, QuadraticProgram) and not isinstance(formulation, Declaration)
+    alone = isinstance(problem, Problem) and problem.declaration is not None
+    alone = alone and not isinstance(formulation, Declaration)
     if alone and values is None:
         formulation, values = None, formulation
         origin: Any = problem.cvxpy_origin
