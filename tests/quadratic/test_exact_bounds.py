@@ -376,3 +376,21 @@ def test_a_denormal_optimum_is_not_below_its_bound(slope: float) -> None:
     for end in (-1e-9, -7.7e-12, -1e-15):
         qp = iopt.QuadraticProgram(q=[slope], lb=[end], ub=[1e9])
         assert Fraction(iopt.bound(qp).lower) <= Fraction(slope) * Fraction(end)
+
+
+@pytest.mark.parametrize("power", range(5))
+def test_curvature_that_is_a_denormal_number_bounds_no_more_than_the_optimum(power: int) -> None:
+    """½px² + qx between two ends is least there or at -q/p, in fractions.
+
+    Half of p is rounded by as much as a quarter of it, and products with p lose their digits.
+    """
+    g, least_float = np.random.default_rng(power), 5e-324
+    for _ in range(12):
+        p, q = (float(k) * least_float for k in g.integers([1, -2000], [50, 2000]))
+        low, high = (float(end) for end in np.sort(g.uniform(-1.0, 1.0, 2) * 10.0**power))
+        inside = [min(max(-q / p, low), high), float(g.uniform(low, high))]
+        ends = {Fraction(low), Fraction(high), -Fraction(q) / Fraction(p)}
+        optimum = min(Fraction(p) * x * x / 2 + Fraction(q) * x for x in ends if low <= x <= high)
+        qp = iopt.QuadraticProgram([[p]], [q], lb=low, ub=high)
+        for x in (low, high, *inside):
+            assert Fraction(iopt.verify(qp, [x]).bound) <= optimum

@@ -304,8 +304,9 @@ def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:
     """min of slope·t + ½·sigma·t² over 0 ≤ t ≤ reach, entry by entry; reach may be infinite."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = np.clip(-slope / sigma, 0.0, reach)
-        inside = t * (slope + 0.5 * sigma * t)
-        curved = np.where(sigma < 0.0, 0.5 * sigma * reach, 0.0)
+        # A curvature that is a denormal number has no half, and its products may underflow.
+        inside = t * (slope + (sigma * (0.5 * t) - LEAST))
+        curved = np.where(sigma < 0.0, sigma * (0.5 * reach) - LEAST, 0.0)
         at_end = np.where((reach > 0.0) & (slope + curved < 0.0), reach * (slope + curved), 0.0)
         return np.where(sigma > 0.0, inside, at_end)
 
