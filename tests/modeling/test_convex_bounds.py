@@ -17,10 +17,11 @@ from helpers.kernel_programs import beside, exact_program
 from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.answers.paired_bounds import (
     attained_by_features,
+    bound_by_curvature,
     bound_by_features,
 )
 from indefinite_opt.quadratic.local.search.pair_search import central_start
-from indefinite_opt.quadratic.programs.paired_qp import PairedQP
+from indefinite_opt.quadratic.programs.paired_qp import PairedQP, svm_dual
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -118,6 +119,19 @@ def test_bounds_of_inner_products_hold_for_exact_ones() -> None:
             for x in xs:
                 attained = Fraction(attained_by_features(qp, problem.features, qp.at(x)))
                 assert all(program.value(z) <= attained for z in beside(program, as_vector(x)))
+
+
+@pytest.mark.parametrize("rho", [2.0**-4, 2.0**-10, 2.0**-30])
+def test_what_features_attain_beside_the_line_is_attained_on_it(rho: float) -> None:
+    """½(3α₁ - α₂)² - α₁ - α₂ is 2t² - 2t for α = (t, t), and least, -½, at t = ½.
+
+    At (½ - ρ, ½ + ρ) it is lower by 4ρ - 8ρ².
+    """
+    problem = iopt.KernelProblem.from_data([[3.0], [1.0]], [1, -1], "linear")
+    qp, point = iopt.SVMDual(C=1.0).program(problem), np.array([0.5 - rho, 0.5 + rho])
+    assert problem.features is not None
+    attained = attained_by_features(qp, problem.features, qp.at(point))
+    assert -0.5 <= attained <= -0.5 + 16.0 * rho
 
 
 @pytest.mark.parametrize("source", ["nothing", "spectrum", "centred spectrum"])
@@ -256,3 +270,85 @@ def test_what_counts_as_convex_is_charged_for_the_longest_way(
         bounds = [bound.value for bound in answers.bounds(qp, qp.at(np.array(x)), None)]
         assert np.isfinite(bounds).any()
         assert all(Fraction(bound) <= optimum for bound in bounds if np.isfinite(bound))
+
+
+@pytest.mark.parametrize("unit", [1.0, 16.0])
+@pytest.mark.parametrize("rho", [2.0**-4, 2.0**-10, 2.0**-16])
+def test_a_bound_from_beside_the_line_pays_for_the_curvature_across_it(
+    rho: float, unit: float
+) -> None:
+    """½ρα₁² + α₁α₂ - ½ρα₂² - α₁ - α₂ is t² - 2t for α = (t, t), and least at t = 1.
+
+    The line is missed by 2ρ at (1 + ρ, 1 - ρ). The slopes are ρ² there, and the value is ρ² above
+    the minimum, as the curvature across the line is -1. A multiple of K divides weights and values.
+    """
+    K = unit * np.array([[rho, -1.0], [-1.0, -rho]])
+    qp = svm_dual(iopt.KernelProblem(K, [1, -1]), 2.0 / unit, lines=1)
+    point = qp.at(np.array([1.0 + rho, 1.0 - rho]) / unit)
+    assert unit * point.value == pytest.approx(-1.0 + rho**2, abs=1e-15)
+    assert -1.0 - 16.0 * rho <= unit * bound_by_curvature(qp, point, unit) <= -1.0
+
+
+@pytest.mark.parametrize("rho", [2.0**-16, -(2.0**-20), 2.0**-30])
+@pytest.mark.parametrize("m", [16.0, 1024.0])
+def test_a_bound_from_beside_the_line_pays_for_the_slope_across_it(m: float, rho: float) -> None:
+    """½(½ + m)α₁² + ½α₁α₂ + ½(½ - m)α₂² - α₁ - α₂ is t² - 2t for α = (t, t), and least at t = 1.
+
+    At (1 + ρ, 1 - ρ) it is 2mρ above the minimum, as the slopes at (1, 1) are m and -m.
+    """
+    K = [[0.5 + m, -0.5], [-0.5, 0.5 - m]]
+    qp = svm_dual(iopt.KernelProblem(K, [1, -1]), 2.0, lines=1)
+    point = qp.at(np.array([1.0 + rho, 1.0 - rho]))
+    assert point.value == pytest.approx(-1.0 + 2.0 * m * rho, abs=1e-12)
+    assert bound_by_curvature(qp, point, 1.0) <= -1.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99, 1.5, 2.5])
+@pytest.mark.parametrize("lines", [0, 1])
+def test_a_bound_by_curvature_far_from_the_optimum(lines: int, share: float) -> None:
+    """α₁² + 2α₂² - α₁ - α₂ is least at (½, ¼), and at (⅓, ⅓) on α₁ = α₂; its curvature is 2.
+
+    At a share s of that point slopes of 1 - s along the weights, or along the line, may lower the
+    value by no more than (1 - s)².
+    """
+    qp = svm_dual(iopt.KernelProblem(np.diag([2.0, 4.0]), [1, -1]), 2.0, lines=lines)
+    best, least = (np.full(2, 1 / 3), -1 / 3) if lines else (np.array([0.5, 0.25]), -3 / 8)
+    bound = bound_by_curvature(qp, qp.at(share * best), 2.0)
+    assert least - (1.0 - share) ** 2 - 1e-12 <= bound <= least
+
+
+def test_a_bound_by_curvature_that_is_too_small_for_a_float_is_none() -> None:
+    """½kα² - α is -1/(2k) without an upper bound; for k = 1e-310 that is less than any float."""
+    qp = svm_dual(iopt.KernelProblem(1e-310 * np.eye(2), [1, -1]), INF, lines=0)
+    for x in (np.zeros(2), np.ones(2), np.array([0.0, 1e300])):
+        assert bound_by_curvature(qp, qp.at(x), 1e-310) == -INF
+
+
+@pytest.mark.parametrize("rho", [2.0**-4, 2.0**-20])
+def test_a_bound_by_curvature_pays_for_a_line_that_is_missed_below_the_bounds(rho: float) -> None:
+    """½k(α₁² + α₂²) - α₁ - α₂ for α₁ = α₂ ≤ 1 is k - 2, and nearly ρ more at (1, 1 - ρ)."""
+    k = 2.0**-30
+    qp = svm_dual(iopt.KernelProblem(k * np.eye(2), [1, -1]), 1.0, lines=1)
+    bound = bound_by_curvature(qp, qp.at(np.array([1.0, 1.0 - rho])), k)
+    assert k - 2.0 - 5.0 * rho <= bound <= k - 2.0
+
+
+@pytest.mark.parametrize("exponent", [0, 30])
+def test_a_bound_by_curvature_pays_for_the_rounding_of_a_constant(exponent: int) -> None:
+    """At the optimum, which is known in fractions, a constant in K cancels but for rounding."""
+    close = 0
+    for seed in range(20):
+        g = np.random.default_rng([seed, exponent])
+        n = int(g.integers(2, 5))
+        A = g.standard_normal((n, n))
+        K = mirrored(A @ A.T + 0.1 * np.eye(n) + float(g.uniform(0.5, 1.0)) * 2.0**exponent)
+        problem = iopt.KernelProblem(K, labels(g, n))
+        formulation = iopt.SVMDual(C=100.0, bias=False)
+        least, best = exact_program(problem, formulation).minimum()
+        qp, curvature = formulation.program(problem), problem.proved_curvature(0, most=n)
+        point = qp.at(qp.feasible.project(np.array([float(v) for v in best])))
+        assert curvature > 0.0
+        bound = bound_by_curvature(qp, point, curvature)
+        assert Fraction(bound) <= least
+        close += bound >= float(least) - 1e-3 * abs(float(least))
+    assert close >= 10

@@ -593,17 +593,21 @@ def test_given_multipliers_do_not_weaken_a_check(formulation: iopt.Formulation) 
 def test_the_rounding_of_a_large_constant_is_part_of_the_gap() -> None:
     """x² + y² + xy - x - 0.3y + k on a box: the least value without k is -0.26333…
 
-    Doubles near 10¹² are 1.2e-4 apart, so that the declared objective tells nothing of 10⁻⁶.
+    Doubles near 10¹² are 1.2e-4 apart, so that the declared objective tells nothing of 10⁻⁶. The
+    same is true of doubles near 1, where the objective is in units of 2⁻⁴⁰.
     """
-    optimum = -Fraction(79, 300)
-    for k, closed in ((0.0, True), (1e6, True), (1e12, False)):
-        qp = iopt.QuadraticProgram([[2, 1], [1, 2]], [-1, -0.3], lb=-1, ub=1, constant=k)
+    tiny = 2.0**-40
+    for k, unit, closed in ((0.0, 1, True), (1e6, 1, True), (1e12, 1, False), (1.0, tiny, False)):
+        optimum = -Fraction(79, 300) * Fraction(unit)
+        P, q = unit * np.array([[2, 1], [1, 2]]), unit * np.array([-1, -0.3])
+        qp = iopt.QuadraticProgram(P, q, lb=-1, ub=1, constant=k)
         certificate, bracket = iopt.solve(qp).certificate, iopt.bound(qp, gap=1e-6)
         assert (certificate.claim is Claim.GLOBAL) is closed
         assert (bracket.status is iopt.Status.SOLVED) is closed
         assert certificate.gap >= abs(certificate.objective - certificate.bound)
         assert bracket.relative_gap >= 0.9 * (bracket.upper - bracket.lower) / -float(optimum)
-        assert bracket.lower <= optimum + Fraction(k) + Fraction(1, 10**15) <= bracket.upper
+        beside = optimum + Fraction(unit) / 10**15
+        assert bracket.lower <= beside + Fraction(k) <= bracket.upper
 
 
 def test_a_bracket_of_points_far_away_is_about_the_points() -> None:

@@ -198,14 +198,15 @@ def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum() -> None:
 TWO_ROWS = np.array([[1.0, 1.0], [1.0, -1.0]])
 
 
-def two_rows(q: Array, y: Array, inequalities: int) -> Square:
-    """u₁ ± u₂ = 1 or ≤ 1, without w."""
-    free = np.zeros(0)
-    return Square(TWO_ROWS, np.zeros((2, 0)), np.ones(2), q, free, free, inequalities, y)
+def two_rows(q: Array, y: Array, inequalities: int, unit: float) -> Square:
+    """u₁ ± u₂ = 1 or ≤ 1 in units of the rows, without w; y are multipliers in the unit 1."""
+    B, none, free = unit * TWO_ROWS, np.zeros((2, 0)), np.zeros(0)
+    return Square(B, none, np.full(2, unit), q, free, free, inequalities, y / unit)
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**-10, 2.0**10])
 def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, unit: float
 ) -> None:
     """Of an ill-conditioned matrix it may have no right digit; u₁ ± u₂ = 1 stands for it.
 
@@ -215,7 +216,7 @@ def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
     inverse = np.linalg.inv
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.1 * inverse(matrix))
     for share in (-1e-3, 1e-3):
-        declared = two_rows(np.array([-1.0, 5.0]), (1.0 + share) * np.array([-2.0, 3.0]), 0)
+        declared = two_rows(np.array([-1.0, 5.0]), (1.0 + share) * np.array([-2.0, 3.0]), 0, unit)
         program, optimum = declared.program, declared.optimum
         assert optimum == -1
         for x in ([3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.0, -3.0]):
@@ -223,7 +224,8 @@ def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
             assert bound == -np.inf or Fraction(bound) <= optimum
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.7 * inverse(matrix))
     for true, expected in ((-(2.0**-17), -np.inf), (2.0**-9, -1.0 - 2.0**-9)):
-        declared = two_rows(-TWO_ROWS.T @ np.array([true, 1.0]), np.array([2.0**-10, 1.0]), 2)
+        q = -TWO_ROWS.T @ np.array([true, 1.0])
+        declared = two_rows(q, np.array([2.0**-10, 1.0]), 2, unit)
         assert declared.optimum == (None if true < 0.0 else expected)
         program = declared.program
         point = program.at(np.array([1.0, 0.0]))
@@ -394,3 +396,40 @@ def test_curvature_that_is_a_denormal_number_bounds_no_more_than_the_optimum(pow
         qp = iopt.QuadraticProgram([[p]], [q], lb=low, ub=high)
         for x in (low, high, *inside):
             assert Fraction(iopt.verify(qp, [x]).bound) <= optimum
+
+
+def test_multipliers_of_terms_that_underflow_prove_no_more_than_the_optimum() -> None:
+    """qx for ax ≥ b and 0 ≤ x ≤ u is least at b/a, where all products are denormal numbers."""
+    g = np.random.default_rng(0)
+    for _ in range(20):
+        a, price = 1e-307 * g.uniform(1.0, 9.0), 10.0 ** g.uniform(0.0, 6.0)
+        q, high = a * price, 10.0 ** -g.uniform(8.0, 14.0)
+        b = a * g.uniform(0.0, 0.9 * high)
+        program = iopt.QuadraticProgram(q=[q], G=[[-a]], h=[-b], lb=0.0, ub=high).program()
+        for x in (0.0, high, b / a):
+            point, multipliers = program.at(np.array([x])), {"inequalities": np.array([price])}
+            bound = best_bound(program, point, multipliers)
+            assert Fraction(bound) <= Fraction(q) * Fraction(b) / Fraction(a)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-3, -1e-3, 1e-6])
+@pytest.mark.parametrize("y", [1.0, 0.5, -1.0])
+def test_a_product_with_what_a_row_fixes_is_no_curvature_of_its_own(y: float, off: float) -> None:
+    """xy for x = 1 and -1 ≤ y ≤ 1 is -1 at the least, also from points that miss the row."""
+    qp = iopt.QuadraticProgram(
+        [[0.0, 1.0], [1.0, 0.0]], A=[[1.0, 0.0]], b=[1.0], lb=[-5.0, -1.0], ub=[5.0, 1.0]
+    )
+    program = qp.program()
+    assert program.is_convex
+    point, price = program.at(np.array([1.0 + off, y])), np.array([-y])
+    assert -1.0 - off**2 - 1e-11 <= best_bound(program, point, {"equalities": price}) <= -1.0
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-6, -0.5])
+@pytest.mark.parametrize("slope", [-3.0, 1.0])
+def test_a_fixed_variable_bounds_at_its_value(slope: float, off: float) -> None:
+    """x² - 2x + y² + sy + xy for y = 1 is least, s + ¾, at x = ½, wherever y is in the point."""
+    qp = iopt.QuadraticProgram([[2.0, 1.0], [1.0, 2.0]], [-2.0, slope], lb=[-9, 1], ub=[9, 1])
+    program, least = qp.program(), slope + 0.75
+    bound = best_bound(program, program.at(np.array([0.5, 1.0 + off])), {})
+    assert least - 1e-12 <= bound <= least

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 import indefinite_opt as iopt
-from helpers.exact import Exactly, as_vector, fractions
+from helpers.exact import Exactly, as_vector, fractions, solved
 from helpers.polyhedra import best_bound
 from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.matrices.sparse import Entries
-from indefinite_opt.quadratic.rows.nearby import Sides, nearby_point
+from indefinite_opt.quadratic.rows.nearby import Sides, enclosed, granularity, nearby_point
 
 Array = NDArray[np.float64]
 
@@ -196,9 +196,80 @@ def test_a_bound_below_the_only_solution_by_less_than_its_rounding_leaves_none(
     tight = wide._replace(**{"upper" if is_below else "lower": np.array([near * scale])})
     x = np.array([near * scale])
     assert nearby_point(tight, x) is None
+    # The bound may be a row, or one end of it.
+    both = Entries.of(np.array([[float(k)], [1.0]]))
+    for far in (np.inf, 1.0):
+        ends = (-far, near) if is_below else (near, far)
+        low, high = (np.array([1.0, end]) * scale for end in ends)
+        assert nearby_point(wide._replace(rows=both, low=low, high=high), x) is None
     found = nearby_point(wide, x)
     assert found is not None
     assert abs(Fraction(found.x[0]) - exact * Fraction(scale)) <= Fraction(found.radius[0])
+
+
+@pytest.mark.parametrize("c", [1024.0, 1.0, 2.0**-10, 1e3])
+@pytest.mark.parametrize("k", [3, 7, 49])
+@pytest.mark.parametrize("moved", [0.0, 2.0**-20])
+def test_what_follows_from_a_rounded_entry_is_as_far_from_its_solution(
+    k: int, c: float, moved: float
+) -> None:
+    """kx = w and z = cx, or x + y = w and x = ky and z = cx, for w = 1, in fractions.
+
+    The start satisfies the equation of z, if cx is not rounded, but the others change x.
+    """
+    for rows, x in (
+        ([[1.0, -k, 0.0], [0.0, -c, 1.0]], 1 / k),
+        ([[1.0, -1.0, 0.0, -1.0], [0.0, 1.0, 0.0, -k], [0.0, -c, 1.0, 0.0]], k / (k + 1)),
+    ):
+        matrix, zero = np.array(rows, float), np.zeros(len(rows))
+        exact = solved(
+            np.column_stack([fractions(matrix[:, 1:]), fractions(-matrix[:, 0])]).tolist()
+        )
+        assert exact is not None
+        x += moved
+        start = np.array([1.0, x, c * x, 1.0 - x])[: len(rows) + 1]
+        low, high = (np.append(1.0, np.full(len(rows), end)) for end in (-1e9, 1e9))
+        near = nearby_point(Sides(Entries.of(matrix), zero, zero, low, high), start)
+        assert near is not None
+        assert near.x[0] == 1.0
+        for value, end, radius in zip(near.x[1:], exact, near.radius[1:], strict=True):
+            assert abs(Fraction(value) - end) <= Fraction(radius)
+
+
+@pytest.mark.parametrize("k", [3, 7, 11, 49])
+def test_a_bound_excludes_a_solution_that_is_far_beyond_it_beside_its_size(k: int) -> None:
+    """kx = 1 and z = x - y, where y is 1/k as it is rounded and z ends halfway to 1/k - y."""
+    rounded = 1.0 / k
+    exact = Fraction(1, k) - Fraction(rounded)
+    low, high = np.full(2, -1.0), np.full(2, 1.0)
+    (high if exact > 0 else low)[1] = float(exact / 2)
+    rows, sides = np.array([[float(k), 0.0], [-1.0, 1.0]]), np.array([1.0, -rounded])
+    for z in (0.0, float(exact / 2), float(exact)):
+        start = np.array([rounded, z])
+        assert nearby_point(Sides(Entries.of(rows), sides, sides, low, high), start) is None
+
+
+@pytest.mark.parametrize("power", [-30, 0, 30])
+def test_an_enclosure_holds_the_solution_whatever_the_inverse_is(power: int) -> None:
+    """Bδ = r in fractions, with the inverse of B, one whose columns are too short or long, or none.
+
+    Those of a third of their length are too short in one equation even if they do in others.
+    """
+    g, found = np.random.default_rng(abs(power)), 0
+    for trial in range(60):
+        n = int(g.integers(1, 4))
+        B = g.integers(-3, 4, (n, n)) + 4.0 * np.diag(g.choice([-1.0, 1.0], n))
+        residual = g.integers(-9, 10, n) * 2.0**power
+        exact = solved(np.column_stack([fractions(B), fractions(residual)]).tolist())
+        if exact is None:
+            continue
+        shares = g.choice([1.0, 1.0, 0.9, 1.2, 0.3, 0.0, -1.0], n) if trial % 3 else np.ones(n)
+        omega = enclosed(B, np.linalg.inv(B) * shares, residual)
+        if omega is not None:
+            assert all(abs(x) <= Fraction(end) for x, end in zip(exact, omega, strict=True))
+            found += 1
+        assert trial % 3 or omega is not None
+    assert found >= 20
 
 
 @pytest.mark.parametrize("end", [1.0, np.inf])
@@ -211,6 +282,21 @@ def test_rows_that_contradict_each_other_do_so_in_any_unit(unit: float, end: flo
     )
     for y in (0.0, 0.5, 1.0):
         assert qp.compiled().feasible.near(np.array([0.5, unit * y])) is None
+    with pytest.raises(iopt.errors.InfeasibleProblem):
+        iopt.solve(qp)
+
+
+@pytest.mark.parametrize("gap", [1e-13, 5e-13])
+def test_a_small_coefficient_of_a_variable_does_not_hide_a_conflict(gap: float) -> None:
+    """z ≤ y ≤ 1 and z ≥ 1 + gap, which is far above rounding of numbers up to 2.
+
+    x + 10⁻⁶y = 1 would allow y to be 10⁶, beside which the gap is rounding.
+    """
+    qp = iopt.QuadraticProgram(
+        q=[0.0, 1.0, 1.0], A=[[1.0, 1e-6, 0.0]], b=[1.0], G=[[0.0, -1.0, 1.0]], h=[0.0],
+        lb=[0.0, -np.inf, 1.0 + gap], ub=[2.0, 1.0, 2.0],
+    )  # fmt: skip
+    assert qp.compiled().feasible.near(np.array([1.0 - 1e-6, 1.0, 1.0 + gap])) is None
     with pytest.raises(iopt.errors.InfeasibleProblem):
         iopt.solve(qp)
 
@@ -311,3 +397,15 @@ def test_a_row_holds_a_direction_if_its_multiplier_counts_in_any_unit(scale: flo
         certificate = iopt.verify(qp, [0.0, 0.0, 1.0])
         assert certificate.claim is claim
         assert certificate.curvature == pytest.approx(least, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_are_whole_multiples_of_their_granularity(seed: int) -> None:
+    """And some is no multiple of twice as much, as it is the largest such power of two."""
+    g = np.random.default_rng(seed)
+    for size in (1, 3, 10):
+        whole = g.integers(-9, 10, size) * 2.0 ** g.integers(-60, 60, size)
+        for numbers in (whole, g.standard_normal(size), np.append(whole, 0.1)):
+            shares = [Fraction(x) / Fraction(granularity(numbers)) for x in numbers if x]
+            assert all(share.denominator == 1 for share in shares)
+            assert any(share.numerator % 2 for share in shares) or not shares

@@ -101,6 +101,22 @@ def test_only_exact_opposites_make_an_equation() -> None:
     assert not wide.program().is_convex
 
 
+@pytest.mark.parametrize("a", [4.0, 1.0, 0.25, -0.25, -1.0, -4.0])
+def test_a_row_that_repeats_a_bound_makes_no_equation(a: float) -> None:
+    """x ≤ 2 or x ≥ -1, once more in units of a: -x² + 0.9x + y² is -2.2 at x = 2, -1.9 at -1."""
+    qp = iopt.QuadraticProgram(
+        np.diag([-2.0, 2.0]), [0.9, 0.0], G=[[a, 0.0]], h=[2.0 * a if a > 0.0 else -a],
+        lb=[-1.0, -3.0], ub=[2.0, 3.0],
+    )  # fmt: skip
+    assert opposite_rows(qp.program().feasible).size == 0
+    assert not qp.program().is_convex
+    for x in (2.0, -1.0):
+        certificate = iopt.verify(qp, [x, 0.0])
+        assert certificate.bound <= -2.2
+    assert certificate.claim < iopt.Claim.GLOBAL
+    assert iopt.solve(qp).objective == pytest.approx(-2.2)
+
+
 # ------------------------------------------------------------------ free variables
 
 
@@ -116,6 +132,20 @@ def test_a_convex_free_variable_needs_no_range() -> None:
     low, high = ends_of_minimisers(qp.program())
     assert low == pytest.approx([0.0, 0.0], abs=1e-6)
     assert high == pytest.approx([1.0, 0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.25, 3.0])
+def test_a_convex_free_variable_of_a_row_may_be_where_its_derivative_is_not_zero(
+    step: float,
+) -> None:
+    """y² - xy for y ≥ x + s and 0 ≤ x ≤ 1 is s(x + s) at y = x + s, and s² at x = 0."""
+    qp = iopt.QuadraticProgram(
+        [[0.0, -1.0], [-1.0, 2.0]], G=[[1.0, -1.0]], h=[-step], lb=[0.0, -INF], ub=[1.0, INF]
+    )
+    bracket = iopt.bound(qp)
+    assert bracket.status is iopt.Status.SOLVED
+    assert bracket.lower <= step**2 <= bracket.upper
+    assert bracket.values["x"] == pytest.approx([0.0, step], abs=1e-6)
 
 
 def test_the_proof_is_one_of_the_program_with_these_ends(tmp_path: Path) -> None:

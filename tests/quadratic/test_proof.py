@@ -14,7 +14,7 @@ from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
-from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic, ScaledBox
 
 
 def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Conditions:
@@ -227,3 +227,25 @@ def test_a_tangent_of_another_size_is_none() -> None:
         assert Proof(Part(last=tangent)).lower_bound(conditions) == -np.inf
         # Nor are the reductions that follow one believed.
         assert Proof(Part([(tangent, 0.0), (honest, 0.0)])).lower_bound(conditions) == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("rows", "rhs"),
+    [
+        ([[1, 1, 0]], [2 + 1e-9]),
+        # (0, 7/8, 1) misses one of them by as much: ends move before nothing is left.
+        ([[-1, 1, 1], [-1, 0, 2], [2, 2, -1]], [1.875 + 1e-9, 2, 0.75]),
+        ([[-1, 1, 1], [-1, 0, 2], [2, 2, -1]], [1.875 - 1e-9, 2, 0.75]),
+        ([[-1, 1, 1], [-1, 0, 2], [2, 2, -1]], [1.875, 2 - 1e-9, 0.75]),
+    ],
+)
+def test_rows_that_rounding_excludes_from_the_whole_box_prove_nothing(
+    rows: list[list[float]], rhs: list[float]
+) -> None:
+    """No part of the unit box is left by rows that miss it by 1e-9, but a box is none the less."""
+    n, (A, b) = 3, (np.array(rows, float), np.array(rhs, float))
+    whole = BoxQuadratic(np.eye(n), -np.ones(n), A, b, np.zeros(n), np.ones(n))
+    conditions = Conditions(whole)
+    assert conditions.tightened(conditions.start()) is None
+    assert conditions.begin() is not None
+    assert Proof(Part()).lower_bound(conditions) == -np.inf

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from helpers.exact import global_minimisers, mirrored
+from helpers.exact import fractions, global_minimisers, mirrored
 from indefinite_opt.quadratic.bracket.minorant import (
     Bound,
     Inequalities,
@@ -120,6 +120,26 @@ def test_rows_of_which_only_rounding_is_left_are_left_out() -> None:
         rows = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0 * share]])
         q = quadratic(np.eye(2), [0, 0], 0, 1, rows, rows @ [0.5, 0.5])
         assert len(whole(q).rows) == count
+
+
+@pytest.mark.parametrize("k", [1, 2, 16])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_by_scaled_variables_are_as_far_off_as_their_tolerance(seed: int, k: int) -> None:
+    """At every vertex, in fractions, also where many rows of two variables depend on each other."""
+    g, n = np.random.default_rng(seed), 2
+    lower = g.uniform(-1.0, 1.0, n)
+    upper = lower + g.uniform(0.1, 1.0, n)
+    rows = g.standard_normal((k, n))
+    q = quadratic(np.eye(n), np.zeros(n), lower, upper, rows, rows @ (0.5 * (lower + upper)))
+    scaled = whole(q)
+    assert scaled.m == n
+    A, weights, own = (fractions(part) for part in (q.rows, scaled.weights, scaled.rows))
+    assert len(own) == min(k, n)
+    for d in itertools.product([-1, 1], repeat=n):
+        x = fractions(scaled.center) + fractions(scaled.half) * np.array(d)
+        meant = weights @ (A @ x - fractions(q.rhs))
+        off = abs(own @ np.array(d) - fractions(scaled.rhs) - meant)
+        assert np.all(off <= fractions(scaled.row_tolerance))
 
 
 def test_intervals_too_thin_to_count() -> None:
@@ -323,6 +343,15 @@ def test_without_free_variables_only_f_is_charged() -> None:
     assert EPS * 6.0 <= bound.slack <= 1000.0 * EPS * 6.0
 
 
+@pytest.mark.parametrize("upper", [0.0, 1.0])
+@pytest.mark.parametrize("doubt", [2.0**-20, 3.0])
+def test_what_the_function_may_lie_below_f_is_subtracted(doubt: float, upper: float) -> None:
+    """f = x₀² - 5x₁ is -5u for x₁ ≤ u; with all variables fixed or none."""
+    q = replace(quadratic([[2, 0], [0, 0]], [0, -5], 0, upper), doubt=doubt)
+    least = -5.0 * upper - doubt
+    assert least - 1e-9 <= bound_of(q).value <= least
+
+
 @pytest.mark.parametrize("kind", ["linear", "square", "product"])
 def test_terms_that_are_all_too_small_for_a_float_are_charged(kind: str) -> None:
     """f = 1e-300·x₀, -½·1e-300·x₀² or 1e-300·x₀x₁ beside ±1e-100: the minimum is not quite 0."""
@@ -337,6 +366,16 @@ def test_terms_that_are_all_too_small_for_a_float_are_charged(kind: str) -> None
     q = quadratic(H, c, -end, end)
     assert q.size(np.full(2, end)) == 0.0
     assert -1e-300 <= Fraction(bound_of(q).value) <= least
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_products_that_lose_digits_beside_a_wide_interval_are_charged(seed: int) -> None:
+    """hx₀x₁ is -hab at the least for |x₀| ≤ a and |x₁| ≤ b, where ha is a denormal number."""
+    g = np.random.default_rng(seed)
+    h, a, b = (float(x) for x in g.uniform(1.0, 9.0, 3) * [1e-301, 1e-11, 1e20])
+    q = quadratic([[0.0, h], [h, 0.0]], [0.0, 0.0], [-a, -b], [a, b])
+    least = -Fraction(h) * Fraction(a) * Fraction(b)
+    assert least * Fraction(1.0 + 1e-6) <= Fraction(bound_of(q).value) <= least
 
 
 def test_the_tangent_is_charged_for_ends_that_are_rounded() -> None:
