@@ -47,7 +47,7 @@ CLAIMS = (
     "answers/second_order:critical_curvature",
     "answers/units",
     "paired_box:linear_minimum,filled,cheapest,cheapest_balance",
-    "matrices/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
+    "matrices/spectrum:zero_tolerance,psd_tolerance,norm_bound",
     "programs/gaps:relative",
     "bracket/proof:fits,lower_bound,steps,_applied",
     "minorant:-box_diagonal,-separable,-spectral",

@@ -285,7 +285,7 @@ class Program(Model):
                 expected = "a function that makes a cvxpy.Problem without the inner problem"
                 raise ProblemError("equivalent", expected, _described(equivalent))
             return equivalent(translated), variables
-        objective = None if as_declared else self.compiled.convex_objective(variables)
+        objective = None if as_declared else self.compiled.cvxpy_objective(variables)
         if objective is None:
             objective = translated(self.objective)
         return cvxpy_problem(self.sense, objective, self.subject_to, translated), variables

@@ -16,9 +16,9 @@ from indefinite_opt.quadratic import (
     Gram,
     Problem,
     Spectrum,
-    convexity_tolerance,
     least_eigenvalue,
     negative_direction,
+    psd_tolerance,
     without_directions,
     zero_tolerance,
 )
@@ -232,13 +232,13 @@ class LabelledKernel(Problem):
 
     @property
     def is_psd(self) -> bool:
-        """Whether K is positive semidefinite up to `convexity_allowance`."""
-        return self.known_convex(lines=0) or self._convex_on(lines=0)
+        """Whether K is positive semidefinite up to `psd_allowance`."""
+        return self.known_convex(lines=0) or self._is_psd_on(lines=0)
 
     @property
     def is_conditionally_psd(self) -> bool:
         """Whether vᵀKv ≥ 0 for all v with eᵀv = 0: the SVM dual with a bias is convex then."""
-        return self.known_convex(lines=1) or self._convex_on(lines=1)
+        return self.known_convex(lines=1) or self._is_psd_on(lines=1)
 
     def is_convex(self, lines: int) -> bool:
         """Whether αᵀQα is convex along the equality constraints.
@@ -249,7 +249,7 @@ class LabelledKernel(Problem):
         Decided by a theorem or a spectrum if one is known, else by one Cholesky factorisation.
         False where convexity cannot be tested; see `curvature_known`.
         """
-        return self.known_convex(lines) or (self.curvature_known and self._convex_on(lines))
+        return self.known_convex(lines) or (self.curvature_known and self._is_psd_on(lines))
 
     def known_convex(self, lines: int) -> bool:
         """Whether `is_convex` is already known to be true; nothing is computed."""
@@ -258,11 +258,11 @@ class LabelledKernel(Problem):
             return True
         return any(map(self._convex.get, range(lines + 1)))
 
-    def convexity_allowance(self, lines: int) -> float:
+    def psd_allowance(self, lines: int) -> float:
         """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
 
         The rounding of the kernel's values if a theorem proves convexity, and else twice the
-        tolerance of a Cholesky factorisation; see `convexity_tolerance`.
+        tolerance of a Cholesky factorisation; see `psd_tolerance`.
         """
         return self.gram.allowance(lines)
 
@@ -282,7 +282,7 @@ class LabelledKernel(Problem):
         if self.gram.on_demand or self.n > most or self.gram.norm == 0.0:
             return 0.0
         normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy().T, self.gram.norm
-        tolerance = convexity_tolerance(matrix, norm)
+        tolerance = psd_tolerance(matrix, norm)
         if normals is not None:
             without_directions(matrix, normals, 2.0 * norm)
         half = 0.5 * least_eigenvalue(matrix, tolerance)
@@ -291,7 +291,7 @@ class LabelledKernel(Problem):
         shifted = self.K - half * np.eye(self.n)
         # Along the lines this is at least -2τ, with τ of a matrix whose norm is larger by a half.
         proved = negative_direction(shifted, normals, norm + half) is None
-        return half - 3.0 * convexity_tolerance(shifted, norm + half) if proved else 0.0
+        return half - 3.0 * psd_tolerance(shifted, norm + half) if proved else 0.0
 
     def curvatures_met(self, lines: int) -> Iterator[float]:
         """vᵀKv/‖v‖² along the lines of vectors that are known, the first without any work."""
@@ -311,7 +311,7 @@ class LabelledKernel(Problem):
         normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy().T, self.gram.norm
         if normals is not None:
             without_directions(matrix, normals, 2.0 * norm)
-        return least_eigenvalue(matrix, convexity_tolerance(matrix, norm))
+        return least_eigenvalue(matrix, psd_tolerance(matrix, norm))
 
     def why_convex(self, lines: int) -> str:
         """How convexity is known, as part of a sentence: "by its eigenvalues"."""
@@ -326,14 +326,14 @@ class LabelledKernel(Problem):
         direction = self.gram.negative_direction(_orthonormal(self.y, lines))
         return None if direction is None else self.y * direction
 
-    def _convex_on(self, lines: int) -> bool:
+    def _is_psd_on(self, lines: int) -> bool:
         """What a test says, if convexity is not known; it is made once."""
         convex = self._convex.get(lines)
         if convex is None:
-            convex = self._convex[lines] = self._test_convexity(lines)
+            convex = self._convex[lines] = self._test_psd(lines)
         return convex
 
-    def _test_convexity(self, lines: int) -> bool:
+    def _test_psd(self, lines: int) -> bool:
         if self._curved_sample(lines):
             return False
         known = self.gram.decompositions.get(lines)

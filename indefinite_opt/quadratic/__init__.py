@@ -39,12 +39,12 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     TRANSFORMS,
     Spectrum,
     cholesky_in_place,
-    convexity_tolerance,
     eigendecomposition,
     frobenius_norm,
     least_eigenvalue,
     negative_direction,
     norm_bound,
+    psd_tolerance,
     without_directions,
     zero_tolerance,
 )

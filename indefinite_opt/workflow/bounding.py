@@ -45,7 +45,7 @@ from indefinite_opt.workflow.bracket import (
     bracketable,
     ended,
 )
-from indefinite_opt.workflow.certificates import begun, convexity
+from indefinite_opt.workflow.certificates import begun, is_convex
 from indefinite_opt.workflow.pairwise import Pairwise
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
@@ -245,9 +245,7 @@ def bound(
         # The dual of a convex program proves more than boxes do, and ends that are far away do not
         # matter for it.
         own = program.has_own_rows and method == "branch-and-bound"
-        convex = own and (
-            program.is_convex_everywhere or (program.is_convex and not program.feasible.is_bounded)
-        )
+        convex = own and (program.is_psd or (program.is_convex and not program.feasible.is_bounded))
         reason = _CONVEX if convex else obstacle(program)
         task = Task(
             problem=asked,
@@ -274,7 +272,7 @@ def bound(
             LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
         dual: Bracket | None = None
         if isinstance(search, str):
-            if search != _CONVEX and not convexity(task.program, limit - task.elapsed):
+            if search != _CONVEX and not is_convex(task.program, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             dual = bracket = _dual_bracket(task, gap, atol)
             if bracket.status is Status.INACCURATE and not _obstacle_in_time(task):
@@ -346,7 +344,7 @@ def _loses_products(search: GlobalSearch) -> bool:
     apart = abs(program.at(bracket.best).value - value)
     if apart <= PRODUCTS * bracket.unit:
         return False
-    return bool(convexity(program, task.time_limit - task.elapsed))
+    return bool(is_convex(program, task.time_limit - task.elapsed))
 
 
 def _has_dual(search: GlobalSearch) -> bool:
@@ -354,7 +352,7 @@ def _has_dual(search: GlobalSearch) -> bool:
     task, program = search.task, search.form.asked
     if not program.has_own_rows and program.problem.features is not None:
         return False
-    return bool(convexity(program, task.time_limit - task.elapsed))
+    return bool(is_convex(program, task.time_limit - task.elapsed))
 
 
 def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:

@@ -56,9 +56,9 @@ from indefinite_opt.workflow.arguments import as_problem, available_solvers, in_
 from indefinite_opt.workflow.bracket import Bracket, bracket_of
 from indefinite_opt.workflow.certificates import (
     begun,
-    bound_convex,
-    convexity,
+    bound_by_duality,
     examine_conditions,
+    is_convex,
 )
 from indefinite_opt.workflow.pairwise import PairwiseResult, refuse_start
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
@@ -440,7 +440,7 @@ def _proved(
     A better point takes the place of the solver's. Convex programs have bounds without it.
     """
     program, sense = task.program, task.program.sense
-    if not isinstance(program, QP) or convexity(program, seconds) is not False:
+    if not isinstance(program, QP) or is_convex(program, seconds) is not False:
         return solution, answer, None, ()
     try:
         reason = limited(program.n, seconds, obstacle, program)
@@ -536,7 +536,7 @@ def _measured(task: Task[Any], solution: Solution, convex: bool = False) -> Answ
     x = program.from_values(copied(solution.values))
     answer = begun(task, program.at(x), copied(solution.multipliers))
     if program.multipliers_from_solver:
-        bound_convex(task, answer)
+        bound_by_duality(task, answer)
         return answer
     examine_conditions(task, answer)
     if convex:
@@ -548,7 +548,7 @@ def _open(task: Task[Any], answer: Answer) -> float:
     """What is taken for the relative gap of a convex program with rows; see `Answer.open`."""
     program, point, found = task.program, answer.point, answer.optimality
     if answer.came:
-        task.in_time(None, bound_convex, task, answer)
+        task.in_time(None, bound_by_duality, task, answer)
     proved = _taken(task, answer) <= task.tol
     # Conic solvers, which measure gaps beside 1, may see none at all below a unit of 1e-8.
     visible = answers.gap_unit(program, point.value) > 1e-8
@@ -557,7 +557,7 @@ def _open(task: Task[Any], answer: Answer) -> float:
         paid = relative(found.complementarity, task.unit(point))
         return max(found.stationarity, balanced, paid)
     if not answer.closed and not answer.complete:
-        task.in_time(None, bound_convex, task, answer)
+        task.in_time(None, bound_by_duality, task, answer)
     return _taken(task, answer)
 
 

@@ -220,14 +220,14 @@ def test_least_eigenvalues_of_large_parts(n: int) -> None:
     matrix = sparse.block_diag([chain, 3.0 * chain, sparse.eye_array(3)], format="csr")
     curvature = RowCurvature(matrix, sparse.csr_array((0, 2 * n + 3)))
     exact = np.linalg.eigvalsh(chain.toarray())[0]
-    assert curvature.is_convex_everywhere
+    assert curvature.is_psd
     for part, factor in ((slice(0, n), 1.0), (slice(n, 2 * n), 3.0)):
         least = curvature.least[part]
         assert np.all((least <= factor * exact) & (least >= 0.95 * factor * exact))
     assert curvature.least[-3:].tolist() == [1.0] * 3
     bent = (chain - 0.2 * sparse.eye_array(n)).tocsr()
     assert sparse_least_eigenvalue(bent, 1e-12) is None
-    assert not RowCurvature(bent, sparse.csr_array((0, n))).is_convex_everywhere
+    assert not RowCurvature(bent, sparse.csr_array((0, n))).is_psd
 
 
 def test_units_of_sparse_programs_remove_scales() -> None:

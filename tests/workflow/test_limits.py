@@ -38,7 +38,7 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     def press(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(conic, "solve_convex", press)
+    monkeypatch.setattr(conic, "solve_by_cvxpy", press)
     monkeypatch.setattr(osqp, "limited", press)
     monkeypatch.setattr(highs, "run_highs", press)
     monkeypatch.setattr(simplex, "run_highs", press)

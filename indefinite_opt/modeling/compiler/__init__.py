@@ -7,7 +7,7 @@ from typing import Any
 
 from indefinite_opt.algebra import Model, NotCanonical, canonical
 from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
-from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_convex_program
+from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_cvxpy_program
 from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp, has_epigraph
 from indefinite_opt.modeling.compiler.kernel_programs import (
     box_line_program,
@@ -47,7 +47,7 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     try:
         form = canonical(model)
     except NotCanonical as error:
-        return as_convex_program(model, error)
+        return as_cvxpy_program(model, error)
     if not form.variables:
         raise NotCanonical("none", "variables")
     for recognise in RECOGNISERS:
@@ -63,4 +63,4 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     atoms = [part.text for part in form.separables if not has_epigraph(part)]
     atoms += [norm.text for norm in form.norms]
     expected = "terms with rows of a quadratic program, or a known kind"
-    return as_convex_program(model, NotCanonical(", ".join(atoms), expected))
+    return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected))

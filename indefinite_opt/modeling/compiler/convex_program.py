@@ -267,7 +267,7 @@ def _divides_by_zero(e: Any) -> bool:
     return any(map(_divides_by_zero, e.args))
 
 
-def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
+def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
     """The model as cvxpy states it, or the error with which it was refused if it is not convex."""
     import cvxpy as cp
 

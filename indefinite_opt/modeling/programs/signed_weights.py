@@ -52,14 +52,14 @@ class _Doubled(KernelProblem):
     def known_convex(self, lines: int) -> bool:
         return self.base.known_convex(min(lines, 1))
 
-    def _convex_on(self, lines: int) -> bool:
-        return self.base._convex_on(min(lines, 1))
+    def _is_psd_on(self, lines: int) -> bool:
+        return self.base._is_psd_on(min(lines, 1))
 
     def why_convex(self, lines: int) -> str:
         return self.base.why_convex(min(lines, 1))
 
-    def convexity_allowance(self, lines: int) -> float:
-        return 2.0 * self.base.convexity_allowance(min(lines, 1))
+    def psd_allowance(self, lines: int) -> float:
+        return 2.0 * self.base.psd_allowance(min(lines, 1))
 
     def proved_curvature(self, lines: int, most: int) -> float:
         return 0.0

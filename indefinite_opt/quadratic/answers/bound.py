@@ -21,7 +21,7 @@ from indefinite_opt.quadratic.programs.program import (
 )
 from indefinite_opt.quadratic.programs.qp import QP
 from indefinite_opt.quadratic.rows.convex_solution import convex_solution
-from indefinite_opt.quadratic.rows.dual_bound import convex_bounds
+from indefinite_opt.quadratic.rows.dual_bound import dual_bounds
 from indefinite_opt.quadratic.rows.multipliers import of_rows, reduced
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
@@ -57,7 +57,7 @@ def _(
 
 @bounds.register
 def _(qp: PolyhedralQP, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-    """Those of `convex_bounds`. Only the multipliers of the rows count.
+    """Those of `dual_bounds`. Only the multipliers of the rows count.
 
     Recovered ones follow given ones.
     """
@@ -89,7 +89,7 @@ def _of_bounds(qp: PolyhedralQP, multipliers: Values | None, point: Point[Array]
 
 def bounds_from(qp: PolyhedralQP, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
     best = -np.inf
-    for value in convex_bounds(qp.along_rows, qp.q, qp.feasible, point, z, y):
+    for value in dual_bounds(qp.along_rows, qp.q, qp.feasible, point, z, y):
         best = max(best, value)
         yield LowerBound(_less_doubt(qp, best))
 
@@ -117,7 +117,7 @@ def charged_bounds(
 def _(
     qp: PolyhedralQP, point: Point[Array], multipliers: Values | None, most: float
 ) -> Iterator[LowerBound]:
-    """Those of `convex_bounds` with P + diag(δ), at the point and then at the optimum of F̃.
+    """Those of `dual_bounds` with P + diag(δ), at the point and then at the optimum of F̃.
 
     All parts of P that variables without finite ends have are convex.
     """
@@ -148,14 +148,14 @@ def _(
     def bounds_at(x: Array, z: Array, y: Array) -> Iterator[float]:
         gradient = P @ x + q
         there = Point(x, 0.5 * float(x @ (gradient + q)), gradient)
-        for value in convex_bounds(curvature, q, body, there, z, y):
+        for value in dual_bounds(curvature, q, body, there, z, y):
             yield _less_doubt(qp, float(np.nextafter(value + constant, -np.inf)))
 
     def values() -> Iterator[float]:
         known = _of_bounds(qp, multipliers, point) or fitted_multipliers(qp, point, EPS * qp.n)
         yield from bounds_at(x, *of_rows(body, known))
         solution = None
-        if curvature.is_convex_everywhere:
+        if curvature.is_psd:
             solution = convex_solution(P, q, body, seconds_left())
         if solution is not None:
             yield from bounds_at(solution.x, *np.split(solution.multipliers, [body.h.size]))

@@ -279,7 +279,7 @@ def lower_bound(
     sizes = frobenius_norm(scaled.curvature) + size
     sizes += 2.0 * frobenius_norm(coupling) * frobenius_norm(rows)
     shift = max(0.0, -_least_eigenvalue(curvature))  # 4
-    shift += _margin_of_convexity(curvature, sizes) + underflow
+    shift += _eigenvalue_margin(curvature, sizes) + underflow
     curvature.flat[:: m + 1] += shift
     constant += terms.constant - 0.5 * shift * m
     convex = replace(scaled, constant=constant, slope=slope, curvature=curvature)
@@ -320,7 +320,7 @@ def _least_eigenvalue(curvature: Array) -> float:
     return float(np.linalg.eigvalsh(curvature)[0])
 
 
-def _margin_of_convexity(curvature: Array, sizes: float) -> float:
+def _eigenvalue_margin(curvature: Array, sizes: float) -> float:
     """What is added to the shift, as a computed smallest eigenvalue may be too large (term 4).
 
     `sizes` is the Frobenius norm of the sizes of the terms of C, ‖curvature of f‖ + Θ + 2‖L‖‖Q‖, or

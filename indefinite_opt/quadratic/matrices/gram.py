@@ -19,12 +19,12 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.quadratic.matrices.spectrum import (
     Spectrum,
-    convexity_tolerance,
     eigendecomposition,
     frobenius_norm,
     least_eigenvalue,
     negative_direction,
     norm_bound,
+    psd_tolerance,
     without_directions,
     zero_tolerance,
 )
@@ -127,7 +127,7 @@ class Gram(ABC):
         made = self.construction
         if made is not None and made.allowance is not None and lines >= made.lines:
             return made.allowance
-        return 2.0 * convexity_tolerance(self.matrix, self.norm)
+        return 2.0 * psd_tolerance(self.matrix, self.norm)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -175,7 +175,7 @@ class Gram(ABC):
             block = block.T  # by columns
             without_directions(block, normals, 2.0 * norm)
         rounding = zero_tolerance(kept.size, norm)
-        return least_eigenvalue(block, rounding + convexity_tolerance(block, norm)), rounding
+        return least_eigenvalue(block, rounding + psd_tolerance(block, norm)), rounding
 
     # ------------------------------------------------------------------ reading
 

@@ -89,7 +89,7 @@ def zero_tolerance(order: int, norm: float) -> float:
     return max(order, 10) * EPS * norm + (order**2 * LEAST if norm > 0.0 else 0.0)
 
 
-def convexity_tolerance(K: Array, norm: float) -> float:
+def psd_tolerance(K: Array, norm: float) -> float:
     """τ such that a successful Cholesky factorisation of K + τI proves vᵀKv ≥ -2τ‖v‖².
 
     A floating-point factorisation of A is the exact one of a matrix that differs from A by at most
@@ -334,7 +334,7 @@ def negative_direction(
 ) -> Array | None:
     """A vector v with vᵀKv < 0, or None if K is positive semidefinite up to rounding.
 
-    One Cholesky factorisation, O(n³/3), of K + τI with τ the `convexity_tolerance`. If it breaks
+    One Cholesky factorisation, O(n³/3), of K + τI with τ the `psd_tolerance`. If it breaks
     down, the factor so far gives the direction, of unit length; None proves vᵀKv ≥ -2τ‖v‖² for
     every v orthogonal to the orthonormal columns, (n, k). `norm` is `norm_bound(K)`, if known.
     """
@@ -342,7 +342,7 @@ def negative_direction(
     if norm == 0.0:
         return None
     afford(len(K) ** 3 / 3.0)
-    tolerance = convexity_tolerance(K, norm)
+    tolerance = psd_tolerance(K, norm)
     shifted = K.copy().T  # by columns, as LAPACK reads it
     with one_thread():
         if orthogonal_to is not None:
@@ -365,7 +365,7 @@ def least_eigenvalue(matrix: Array, shift: float) -> float:
     If the order is large and the eigenvalue exceeds the shift it comes from Lanczos steps with the
     inverse of the matrix minus the shift: a Cholesky factorisation and some dozens of substitutions
     take a fifth of the time that all eigenvalues do. A result above the shift is proved up to the
-    `convexity_tolerance`, as the factorisation did not break down.
+    `psd_tolerance`, as the factorisation did not break down.
 
     >>> round(least_eigenvalue(np.diag(np.arange(2.0, 902.0)), 1e-9), 5)
     2.0

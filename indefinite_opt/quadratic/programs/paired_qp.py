@@ -213,14 +213,14 @@ class PairedQP(PairedProgram, QP):
     def is_convex(self) -> bool:
         """Whether F is convex along the constraints, up to rounding."""
         if self.problem is None:
-            return self._is_convex_alone
+            return self._is_psd_along_lines
         # Beside a large constant, curvature of any size would pass for rounding.
         return self.known_convex or self.plain.without_constant().problem.is_convex(
             self.feasible.lines
         )
 
     @cached_property
-    def _is_convex_alone(self) -> bool:
+    def _is_psd_along_lines(self) -> bool:
         """The same without a kernel problem: enough to end a search."""
         box = self.feasible
         k, held = box.totals.size, box.group < box.totals.size
@@ -234,24 +234,24 @@ class PairedQP(PairedProgram, QP):
     @property
     def known_convex(self) -> bool:
         if self.problem is None:
-            return bool(self.__dict__.get("_is_convex_alone", False))
+            return bool(self.__dict__.get("_is_psd_along_lines", False))
         return bool(self.problem.known_convex(self.feasible.lines))
 
     @property
-    def is_convex_everywhere(self) -> bool:
+    def is_psd(self) -> bool:
         return bool(self.problem.is_convex(lines=0))
 
-    def _convexified(self) -> tuple[Array, Array, float]:
+    def _psd_form(self) -> tuple[Array, Array, float]:
         plain = self.without_constant()
-        return super()._convexified() if plain is self else plain._convexified()
+        return super()._psd_form() if plain is self else plain._psd_form()
 
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+    def cvxpy_objective(self, variables: Mapping[str, Any]) -> Any:
         if not (self.is_split and self.is_convex):
-            return super().convex_objective(variables)
+            return super().cvxpy_objective(variables)
         import cvxpy as cp
 
         # The sums of both parts are fixed, so that the first block is K made convex on eᵀβ = 0.
-        H, _, constant = self._convexified()
+        H, _, constant = self._psd_form()
         n, beta, c = self._half, variables[self.variable], np.asarray(self.linear)
         form = 0.5 * cp.quad_form(beta, cp.psd_wrap(H[:n, :n])) + 0.5 * (c[:n] - c[n:]) @ beta
         epsilon = 0.5 * float(c[0] + c[n])

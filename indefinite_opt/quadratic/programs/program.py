@@ -248,7 +248,7 @@ class CompiledProgram(ABC, Generic[X]):
             )  # fmt: skip
         return write_program(form, path)
 
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+    def cvxpy_objective(self, variables: Mapping[str, Any]) -> Any:
         """The objective in a form that cvxpy recognises as convex; None to use it as declared."""
         return None
 

@@ -40,7 +40,7 @@ class QP(VectorProgram):
         """Hx."""
 
     @property
-    def is_convex_everywhere(self) -> bool:
+    def is_psd(self) -> bool:
         """Whether H is positive semidefinite, not only along the equality constraints."""
         return self.is_convex
 
@@ -61,22 +61,22 @@ class QP(VectorProgram):
         """The program as declared, or the minimisation of its convexified form."""
         H, c, offset = self.H(), np.full(self.n, self.linear), 0.0
         if convexified:
-            H, c, offset = self._convexified()
+            H, c, offset = self._psd_form()
         sense, constant = 1 if convexified else self.sense, offset + self.constant
         return StandardForm(sense, c, *self.feasible.constraints, H if H.any() else None, constant)
 
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+    def cvxpy_objective(self, variables: Mapping[str, Any]) -> Any:
         """The declared objective with the Hessian of convexified; None if it is not convex."""
         import cvxpy as cp
 
         if not self.is_convex:
             return None
-        H, c, constant = self._convexified()
+        H, c, constant = self._psd_form()
         x = variables[self.variable]
         form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + c @ x + constant
         return self.sense * (form + self.constant)
 
-    def _convexified(self) -> tuple[Array, Array, float]:
+    def _psd_form(self) -> tuple[Array, Array, float]:
         """H̃ ⪰ 0, c̃ and a constant with F(x) = ½xᵀH̃x + c̃ᵀx + constant where Ax = b.
 
         Only if `is_convex`. If H is positive semidefinite these are H and c; if it is so only along
@@ -84,7 +84,7 @@ class QP(VectorProgram):
         or misuse an indefinite Hessian.
         """
         H, c = self.H(), np.full(self.n, self.linear)
-        if self.is_convex_everywhere:
+        if self.is_psd:
             return H, c, 0.0
         _, _, low, high, rows = self.feasible.constraints
         return across_rows(H, c, as_dense("A", rows)[low == high], low[low == high])

@@ -96,7 +96,7 @@ def _quadratic_bound(
     if isinstance(witness, Proof):
         return bracket_document(program, witness)
     if program.is_convex:
-        return convex_document(program, program.from_values(dict(values)))
+        return dual_document(program, program.from_values(dict(values)))
     return bound_document.dispatch(object)(program, task, values, multipliers, witness)
 
 
@@ -131,7 +131,7 @@ def boxes_document(
     return document("boxes", program, objective, content, claim)
 
 
-def convex_document(qp: QP, x: Array) -> Document:
+def dual_document(qp: QP, x: Array) -> Document:
     """The proof of a bound on a convex program: one box, and the tangent near x."""
     form = required_form(qp)
     conditions = Conditions(form.quadratic)
@@ -306,7 +306,7 @@ def _tangent(
         written.across[:, scaled.members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
         written.point[scaled.members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
     written.cancel_thin_intervals()
-    slope = written.make_convex()
+    slope = written.raise_squares()
     if scaled.m:
         # These multipliers make the slope approximately the wanted one.
         wanted, nu = 2.0 * bound.reduced, 2.0 * bound.nu
@@ -383,7 +383,7 @@ class _WrittenTangent:
                     ]
                     self.squares[[i, j]] += _ROUNDING_SHARE * multiplier
 
-    def make_convex(self) -> list[Fraction]:
+    def raise_squares(self) -> list[Fraction]:
         """Raise the squares until the matrix is positive semidefinite; returns the slope.
 
         The steps double: first a tiny share of the largest entry, and never 0, however small the

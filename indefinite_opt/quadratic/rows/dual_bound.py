@@ -64,7 +64,7 @@ _SMALL = 400
 
 
 class DualBound:
-    """A bound of `convex_bounds` for any multipliers, where feasible points are between `ends`."""
+    """A bound of `dual_bounds` for any multipliers, where feasible points are between `ends`."""
 
     def __init__(
         self, curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array],
@@ -311,7 +311,7 @@ def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:
         return np.where(sigma > 0.0, inside, at_end)
 
 
-def convex_bounds(
+def dual_bounds(
     curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array
 ) -> Iterator[float]:
     """Lower bounds on F = ½xᵀPx + qᵀx over the polyhedron if F is convex there, ever dearer ones.
@@ -372,7 +372,7 @@ def _ends(
     ∇F no more than e|d| ≤ ½σd² + e²/2σ if σ_i is positive.
     """
     ends, x, least = body.intervals, point.x, curvature.least
-    if np.isfinite(ends).all() or not curvature.is_convex_everywhere:
+    if np.isfinite(ends).all() or not curvature.is_psd:
         return ends, np.inf
     size, share = np.abs(x), (2.0 * body.n + 4.0) * EPS
     steep = curvature.sizes @ size + np.abs(q)

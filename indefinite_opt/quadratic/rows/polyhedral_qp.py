@@ -145,7 +145,7 @@ class PolyhedralQP(QP):
         if self._solution is not None:
             return self._solution[0]
         found = None
-        if not self.is_searched and self.is_convex_everywhere:
+        if not self.is_searched and self.is_psd:
             found = self._solved(0.5 * seconds_left())
         proved = None if found is None else self._proved(found)
         if seconds_left() > 0.0 and not (found is not None and found.early):
@@ -155,7 +155,7 @@ class PolyhedralQP(QP):
     def _solved(self, seconds: float) -> ConvexSolution | None:
         body = self.feasible
         (P, q, _), given = self._moving, self.along_rows.P
-        if P is not given and RowCurvature(self._given, body.given_rows[1]).is_convex_everywhere:
+        if P is not given and RowCurvature(self._given, body.given_rows[1]).is_psd:
             # In the program as it is given, fixed variables add nothing large to q.
             P, q = given, self.q
         found = convex_solution(P, q, body, seconds)
@@ -246,9 +246,9 @@ class PolyhedralQP(QP):
         return self.along_rows.is_convex
 
     @property
-    def is_convex_everywhere(self) -> bool:
+    def is_psd(self) -> bool:
         """Whether F is convex in the variables that are not fixed, whatever the rows are."""
-        return self.along_rows.is_convex_everywhere
+        return self.along_rows.is_psd
 
     @cached_property
     def _moving(self) -> tuple[Matrix, Array, float]:
@@ -266,26 +266,26 @@ class PolyhedralQP(QP):
             0.5 * float(x @ push),
         )
 
-    def _convexified(self) -> tuple[Array, Array, float]:
-        """As `QP._convexified`, where fixed variables and all rows that hold as equations count."""
+    def _psd_form(self) -> tuple[Array, Array, float]:
+        """As `QP._psd_form`, where fixed variables and all rows that hold as equations count."""
         body = self.feasible
         P, c, constant = self._moving
         H, A = as_dense("P", P), self.along_rows.A
-        if self.is_convex_everywhere:
+        if self.is_psd:
             return H, c, constant
         b = body.rhs[body.held] - body.rows[body.held] @ np.where(body.fixed, body.lower, 0.0)
         H, c, offset = across_rows(H, c, A, b)
         return H, c, constant + offset
 
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The declared objective with the Hessian of `_convexified`; None if it is not convex."""
+    def cvxpy_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective with the Hessian of `_psd_form`; None if it is not convex."""
         import cvxpy as cp
 
         if not self.is_convex:
             return None
         v = cp.hstack([cp.vec(variables[name], order="F") for name in self.layout])
         # Equations have no entries of epigraphs, so that only the block of v changes.
-        H, c, constant = self._convexified()
+        H, c, constant = self._psd_form()
         smooth = H[: v.size, : v.size]
         objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + c[: v.size] @ v
         terms = sum((term.atom(v) for term in self.epigraphs), objective)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import EPS, Array, one_thread, seconds_left
 from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.matrices.spectrum import (
-    convexity_tolerance,
     negative_direction,
     norm_bound,
+    psd_tolerance,
 )
 from indefinite_opt.quadratic.matrices.units import own_units
 
@@ -165,7 +165,7 @@ def _proved_curvature(block: Array) -> tuple[float, Array] | None:
     if half <= 0.0:
         return None
     shifted = scaled - half * np.eye(len(block))
-    curvature = half - 3.0 * convexity_tolerance(shifted, norm + half)
+    curvature = half - 3.0 * psd_tolerance(shifted, norm + half)
     if curvature <= 0.0 or negative_direction(shifted, norm=norm + half) is not None:
         return None
     return curvature, units

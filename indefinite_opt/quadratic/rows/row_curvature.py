@@ -35,7 +35,7 @@ class RowCurvature:
     unit, in z with x = unit∘z; see `own_units`. `fixed` is a mask, by default of no variable.
 
     >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
-    >>> curvature.is_convex_everywhere, curvature.is_convex
+    >>> curvature.is_psd, curvature.is_convex
     (False, True)
     """
 
@@ -146,10 +146,10 @@ class RowCurvature:
     @property
     def is_convex(self) -> bool:
         """Whether dᵀPd ≥ 0 along Ad = 0, up to rounding in each variable's own unit."""
-        return self.is_convex_everywhere or self._least_along_rows >= -self._zero
+        return self.is_psd or self._least_along_rows >= -self._zero
 
     @property
-    def is_convex_everywhere(self) -> bool:
+    def is_psd(self) -> bool:
         """Whether dᵀPd ≥ 0 whatever Ad is, up to rounding."""
         return self.least_everywhere >= -self._zero
 
@@ -165,7 +165,7 @@ class RowCurvature:
     @cached_property
     def is_semidefinite(self) -> bool:
         """Whether P as it is, without any rounding, is proved to be so."""
-        return self.is_convex_everywhere and is_semidefinite(self.moving)
+        return self.is_psd and is_semidefinite(self.moving)
 
     @cached_property
     def folded(self) -> tuple[Matrix, Matrix, Array]:
@@ -179,7 +179,7 @@ class RowCurvature:
         from scipy import sparse
 
         k = self._rows.shape[0]
-        if self.is_convex_everywhere:
+        if self.is_psd:
             return self._scaled, sparse.csr_array((self.n, k)), np.zeros(k)
         afford(4.0 * k * k * self.n)
         A, P = self.A * self.unit, self._scaled.toarray()
@@ -202,7 +202,7 @@ class RowCurvature:
     def _alone(self) -> NDArray[np.bool_]:
         """Variables without products with others, which are in no row unless P is convex."""
         alone = np.diff(self.moving.indptr) == (self.moving.diagonal() != 0.0)
-        if self.is_convex_everywhere:
+        if self.is_psd:
             return np.asarray(alone)
         return np.asarray(alone & ~np.any(self.A, axis=0))
 
@@ -216,7 +216,7 @@ class RowCurvature:
         """
         together = ~self._alone
         least: Array | float = self._least[0] - self._least[1]
-        if not self.is_convex_everywhere and together.any():
+        if not self.is_psd and together.any():
             (M, L, W), A = self.folded, np.abs(self.A * self.unit)
             afford(4.0 / 3.0 * self.n**3)
             across = np.abs(L) @ A

@@ -31,7 +31,7 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.solvers.external.cvxpy_backend import (
     missing_package,
     or_feasible,
-    solve_convex,
+    solve_by_cvxpy,
 )
 
 TOLERANCE_SHARE = 1e-2
@@ -101,7 +101,7 @@ class _Conic(Solver[CompiledProgram[Any]]):
         def attempt() -> Solution:
             # A model is made and factorised once, dense, before the solver looks at its clock.
             afford(_MODELLING * task.problem.n**3)
-            return solve_convex(task, self.name.upper(), options, unit)
+            return solve_by_cvxpy(task, self.name.upper(), options, unit)
 
         return limited(task.problem.n, task.time_limit - task.elapsed, attempt)
 

@@ -57,7 +57,7 @@ def moved(task: Task[Any], onto_constraints: Callable[[T], T | None], found: T) 
     return point
 
 
-def solve_convex(
+def solve_by_cvxpy(
     task: Task[Any], backend: str, options: Mapping[str, Any], unit: float = 1.0
 ) -> Solution:
     """Solve the declared convex program with a back end of cvxpy.

@@ -9,8 +9,8 @@ from indefinite_opt.quadratic import Certificate, NoOptimum, proof_checker
 from indefinite_opt.workflow.certificates import documents
 from indefinite_opt.workflow.certificates.measurement import (
     begun,
-    bound_convex,
-    convexity,
+    bound_by_duality,
     examine_conditions,
+    is_convex,
 )
 from indefinite_opt.workflow.certificates.verification import certify, verify

@@ -59,12 +59,12 @@ def measure(task: Task[Any], answer: Answer, witness: object = None, search: boo
     program = task.program
     find_near(task, answer)
     if answer.convex is None:
-        answer.convex = convexity(program, task.time_limit - task.elapsed)
+        answer.convex = is_convex(program, task.time_limit - task.elapsed)
     if answer.examined is None:
         examine_conditions(task, answer)
     if answer.convex:
         if not answer.closed and not answer.complete:
-            task.in_time(None, bound_convex, task, answer, witness)
+            task.in_time(None, bound_by_duality, task, answer, witness)
     elif isinstance(program, QP):
         proved = isinstance(witness, Proof)
         if answer.convex is not None and not proved:
@@ -126,7 +126,7 @@ def solver_multipliers(task: Task[Any]) -> Values:
 # ---------------------------------------------------------------------------------------- bounds
 
 
-def bound_convex(task: Task[Any], answer: Answer, witness: object = None) -> None:
+def bound_by_duality(task: Task[Any], answer: Answer, witness: object = None) -> None:
     """Compute bounds on a convex F, each of which takes longer, until one closes the gap.
 
     The bound that leaves the least gap is kept, of equal gaps the larger bound. Near the optimum
@@ -276,7 +276,7 @@ def rounding_at(task: Task[Any], answer: Answer) -> float:
 # ------------------------------------------------------------------------------------- curvature
 
 
-def convexity(program: CompiledProgram[Any], seconds: float) -> bool | None:
+def is_convex(program: CompiledProgram[Any], seconds: float) -> bool | None:
     """Whether the program is convex; None if that could not be decided in time."""
     if program.known_convex:
         return True
