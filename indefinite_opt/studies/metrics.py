@@ -19,7 +19,6 @@ from indefinite_opt.figures import SCORES, Score
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
-from indefinite_opt.quadratic import PairedProgram
 from indefinite_opt.studies.baselines import LIBSVM
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import PairwiseResult, Result, proof_of
@@ -205,7 +204,7 @@ def _bounded(fit: Fit) -> float:
     if isinstance(fit.result, Result):
         # The coefficients of a changed kernel are not the weights.
         program = fit.result.program
-        if not isinstance(program, PairedProgram):
+        if program.feasible is None:
             return math.nan
         bound, weights = program.feasible.upper, fit.result.values[program.variable]
     if not checks.is_number(bound) or np.isnan(weights).any():
