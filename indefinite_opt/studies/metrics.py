@@ -204,7 +204,7 @@ def _bounded(fit: Fit) -> float:
     if isinstance(fit.result, Result):
         # The coefficients of a changed kernel are not the weights.
         program = fit.result.program
-        if program.feasible is None:
+        if program.feasible is None or np.ndim(program.feasible.upper):
             return math.nan
         bound, weights = program.feasible.upper, fit.result.values[program.variable]
     if not checks.is_number(bound) or np.isnan(weights).any():
