@@ -190,7 +190,7 @@ def _either(*allowed: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The number in Python's own type, and nan for what is none.
+    """The number in Python's own type, and nan for anything else.
 
     A float32 cannot be compared with the largest double.
     """
