@@ -1,1 +1,1 @@
-"""What solvers and certificates ask of a program."""
+"""Programs: an objective and a feasible set, as solvers and certificates read them."""

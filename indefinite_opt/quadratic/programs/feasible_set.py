@@ -36,15 +36,21 @@ class FeasibleSet(ABC):
 
     @abstractmethod
     def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
+
+        `tol` is a share of the range and of the largest entry of x.
+        """
 
     @abstractmethod
     def infeasibility(self, x: Array) -> float:
-        """How far a point that satisfies all constraints is, relative to the entries of x."""
+        """How far x is from a point that satisfies all constraints, relative to its entries."""
 
     @abstractmethod
     def repair(self, x: Array) -> tuple[float, float]:
-        """The largest violation of a constraint, and the largest move to a point that has none."""
+        """The largest violation of a constraint at x, and the largest move to a feasible point.
+
+        Both are absolute.
+        """
 
     @abstractmethod
     def project(self, x: Array) -> Array:

@@ -19,14 +19,8 @@ from indefinite_opt.quadratic.matrices.units import in_own_units
 from indefinite_opt.quadratic.programs.gaps import CANCELLED
 from indefinite_opt.quadratic.programs.paired_box import PairedBox
 from indefinite_opt.quadratic.programs.paired_program import PairedProgram
-from indefinite_opt.quadratic.programs.program import (
-    Point,
-    Spelling,
-)
+from indefinite_opt.quadratic.programs.program import Point, Spelling
 from indefinite_opt.quadratic.programs.qp import QP
-
-_FAR = 1e-12
-"""Share of the terms of F above which it is not 0 up to their rounding, whatever rows add."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +158,9 @@ class PairedQP(PairedProgram, QP):
         return least_parts(self, values) + np.tile(both, 2)
 
     def least(self, x: Array) -> Array:
-        """x, or its parts without what they have in common, where that has to sum to a norm.
+        """x; where the parts of β have to sum to t, without what both have in common.
 
-        It counts by its rounding only, as ε = 0.
+        As ε = 0, that changes F by its rounding only.
         """
         if not (self.is_split and self.feasible.total):
             return x
@@ -188,11 +182,12 @@ class PairedQP(PairedProgram, QP):
 
     @cached_property
     def plain(self) -> PairedQP:
-        """The same F on the feasible set without terms of a constant in K that cancel, else itself.
+        """The same F on the feasible set, without terms of a constant in K that cancel.
 
         The sum of v = s∘x is fixed. Where it is 0, a constant has no effect. Where it is t, one of
         c adds ½hct² = ½hct·eᵀx; and for the linear term -½ht·diag(K) of a smallest ball it has no
-        effect, either. Points are centred, as K has already lost digits of their products.
+        effect, either. Points are centred, as K has already lost digits of their products. Without
+        such terms it is this program.
         """
         constant = 0.0 if self.problem is None else self.problem.constant
         if not constant or not (self._is_balanced or self.feasible.lines == 1):
@@ -220,8 +215,8 @@ class PairedQP(PairedProgram, QP):
         )
 
     @cached_property
-    def _is_psd_along_lines(self) -> bool:
-        """The same without a kernel problem: enough to end a search."""
+    def _is_convex_alone(self) -> bool:
+        """`is_convex` without a kernel problem, which is accurate enough to end a search."""
         box = self.feasible
         k, held = box.totals.size, box.group < box.totals.size
         normals = np.zeros((self.n, k))
@@ -312,12 +307,6 @@ class PairedQP(PairedProgram, QP):
         # constant in K has no effect.
         steepest = self.hessian * self.problem.spread * self.feasible.total
         return max(largest, CANCELLED * steepest) or 1.0
-
-    # --------------------------------------------------------------------------------- bounds
-
-    # ------------------------------------------------------------------------------ curvature
-
-    # -------------------------------------------------------------------------------- remarks
 
 
 def least_parts(qp: PairedQP, values: Values) -> Array:

@@ -1,7 +1,7 @@
 """A compiled program: what solvers, certificates and files read of a declared one.
 
-Where it is compiled from a model, the compiler compares the two at a random point, up to 200
-points; a contract test compares all.
+The compiler compares a program with the model that it was compiled from at random values of the
+variables, for up to 200 training points; a contract test compares all programs.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class Spelling(NamedTuple):
 class CompiledProgram(ABC, Generic[X]):
     """min F(x) over a feasible set, for solvers that know the kind of program it is.
 
-    x is a vector or the declared variables by name, depending on the kind. Methods that are not
-    abstract suit programs to which they do not apply.
+    x is a vector or the declared variables by name, depending on the kind. A method that is not
+    abstract has a default for programs to which it does not apply.
     """
 
     title: ClassVar[str]
@@ -193,7 +193,7 @@ class CompiledProgram(ABC, Generic[X]):
             total = float(np.nextafter(total, away))
         return self.sense * total
 
-    # ---------------------------------------------------------------- what certificates ask
+    # -------------------------------------------------------------------------------- points
 
     @abstractmethod
     def at(self, x: X, gradient: Array | None = None) -> Point[X]:
@@ -201,7 +201,7 @@ class CompiledProgram(ABC, Generic[X]):
 
     @abstractmethod
     def infeasibility(self, x: X) -> float:
-        """How far a point that satisfies all constraints is, relative to the declared variables.
+        """How far x is from a point that satisfies all constraints, relative to its variables.
 
         Where no such point is computed, it is the largest violation of a constraint, relative to
         the size of its terms.
@@ -258,11 +258,12 @@ class CompiledProgram(ABC, Generic[X]):
 
 
 class VectorProgram(CompiledProgram[Array]):
-    """min F(x) over a set of vectors."""
+    """min F(x) over a set of vectors x, (n,)."""
 
     variable: str
     """Name of x in the declared program."""
     feasible: FeasibleSet
+    """The set of all x that satisfy the constraints."""
 
     @cached_property
     def n(self) -> int:
@@ -275,7 +276,7 @@ class VectorProgram(CompiledProgram[Array]):
 
     @abstractmethod
     def gradient(self, x: Array) -> Array:
-        """∇F(x)."""
+        """∇F(x), (n,)."""
 
     @abstractmethod
     def gradient_unit(self, gradient: Array) -> float:

@@ -11,9 +11,7 @@ import numpy as np
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import as_dense
-from indefinite_opt.quadratic.programs.program import (
-    VectorProgram,
-)
+from indefinite_opt.quadratic.programs.program import VectorProgram
 
 RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
@@ -58,15 +56,15 @@ class QP(VectorProgram):
         return 0.5 * float(x @ (g + self.linear))
 
     def standard_form(self, convexified: bool = False) -> StandardForm:
-        """The program as declared, or the minimisation of its convexified form."""
+        """The program as declared, or the minimum of a convex form of it; see `_convexified`."""
         H, c, offset = self.H(), np.full(self.n, self.linear), 0.0
         if convexified:
             H, c, offset = self._psd_form()
         sense, constant = 1 if convexified else self.sense, offset + self.constant
         return StandardForm(sense, c, *self.feasible.constraints, H if H.any() else None, constant)
 
-    def cvxpy_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The declared objective with the Hessian of convexified; None if it is not convex."""
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective with the Hessian of `_convexified`; None if it is not convex."""
         import cvxpy as cp
 
         if not self.is_convex:

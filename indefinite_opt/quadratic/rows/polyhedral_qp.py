@@ -24,13 +24,8 @@ from indefinite_opt.quadratic.matrices.sparse import (
     largest_in_rows,
 )
 from indefinite_opt.quadratic.matrices.units import Units, program_units
-from indefinite_opt.quadratic.programs.program import (
-    Point,
-)
-from indefinite_opt.quadratic.programs.qp import (
-    QP,
-    across_rows,
-)
+from indefinite_opt.quadratic.programs.program import Point
+from indefinite_opt.quadratic.programs.qp import QP, across_rows
 from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
 from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
 from indefinite_opt.quadratic.rows.feasibility import feasible_point
@@ -45,9 +40,6 @@ lose digits, and multipliers overflow."""
 _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
 
-_AT_BOUND = 1e-8
-"""Distance from a bound, as a share of the variable, up to which a variable is not free."""
-
 
 class PolyhedralQP(QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
@@ -59,7 +51,7 @@ class PolyhedralQP(QP):
     `epigraphs`: an entry t stands for |u_i| or max(u_i, 0) of an affine u, by rows t ≥ ±u_i.
     `named` are the declared constraints. F leaves out the `constants` of kernels that equations
     fix; multipliers by declared names, and F at points that miss these equations, are those of the
-    declared program. By default x is the only variable, and all rows of one kind, or all bounds of
+    declared program. By default x is the only variable, and all rows of one kind, or all bounds on
     one side, are one constraint.
     """
 
@@ -109,16 +101,8 @@ class PolyhedralQP(QP):
     @cached_property
     def units(self) -> Units:
         """The units in which entries of P, q, rows and ranges are near 1."""
-        body = self.feasible
-        P = self.along_rows.P
-        return program_units(
-            P,
-            self.q,
-            body.rows,
-            body.rhs,
-            body.lower,
-            body.upper,
-        )
+        body, P = self.feasible, self.along_rows.P
+        return program_units(P, self.q, body.rows, body.rhs, body.lower, body.upper)
 
     @cached_property
     def scaled(self) -> StandardForm:
@@ -138,9 +122,9 @@ class PolyhedralQP(QP):
     def convex_solution(self) -> ConvexSolution | None:
         """Where a solver of convex programs ends, at a point that is proved to be feasible.
 
-        None of other programs, and if no point nearby is proved. It is kept if no time limit has
-        made it less accurate. `TimeLimitReached` if half of the seconds that are left do not
-        suffice, as the others are for a feasible point.
+        None for other programs, and if no point nearby is proved to be feasible. It is kept if no
+        time limit has made it less accurate. `TimeLimitReached` if half of the seconds that are
+        left do not suffice; the other half is for finding a feasible point.
         """
         if self._solution is not None:
             return self._solution[0]
@@ -260,11 +244,8 @@ class PolyhedralQP(QP):
             return curvature.P, self.q, 0.0
         x = np.where(body.fixed, body.lower, 0.0)
         push = np.asarray(curvature.P @ x)
-        return (
-            curvature.moving,
-            self.q + np.where(body.fixed, 0.0, push),
-            0.5 * float(x @ push),
-        )
+        q = self.q + np.where(body.fixed, 0.0, push)
+        return curvature.moving, q, 0.5 * float(x @ push)
 
     def _psd_form(self) -> tuple[Array, Array, float]:
         """As `QP._psd_form`, where fixed variables and all rows that hold as equations count."""

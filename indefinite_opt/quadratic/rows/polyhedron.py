@@ -49,8 +49,8 @@ _MAX_PASSES = 100
 def opposite_rows(body: Polyhedron) -> NDArray[np.intp]:
     """Inequalities that hold as equations, as another one or a bound is a multiple of the opposite.
 
-    Rows and right-hand sides are compared without rounding. Where several rows say the same, one of
-    them is named at least.
+    Rows and right-hand sides are compared without rounding. Where several rows say the same, at
+    least one of them is named.
 
     >>> rows = np.array([[1.0, 3.0], [-2.0, -6.0], [0.0, 2.0]]), np.array([1.0, -2.0, 8.0])
     >>> none = np.zeros((0, 2)), np.zeros(0)
@@ -192,7 +192,7 @@ class Polyhedron(FeasibleSet):
         return program_units(P, q, self.rows, self.rhs, self.lower, self.upper)
 
     def in_units(self, units: Units) -> StandardForm:
-        """Rows and bounds in other units, with the objective 0, whatever that of a program is."""
+        """Rows and bounds in other units, with the objective 0."""
         lower, upper, low, high, _ = self.constraints
         rows = np.vstack([self.G, self.A])
         form = StandardForm(1, np.zeros(self.n), lower, upper, low, high, rows)
@@ -215,11 +215,11 @@ class Polyhedron(FeasibleSet):
 
     @cached_property
     def held(self) -> NDArray[np.intp]:
-        """The equations, and one of two inequalities, or of a row and a bound, that make one."""
+        """Indices of the rows that hold as equations: the equations, and `opposite_rows`."""
         return np.concatenate([opposite_rows(self), np.flatnonzero(self.are_equations)])
 
     def infeasibility(self, x: Array) -> float:
-        """How far a point `near` x is that is proved to satisfy all constraints.
+        """How far x is from the point x′ `near` it that is proved to satisfy all constraints.
 
         That is the largest |x′_j - x_j|, each in units of `reach`, and 0 only if x itself satisfies
         all constraints exactly; inf where no such point is proved.
