@@ -1,7 +1,17 @@
 """What certificates ask of a program, one question a file, whatever kind of program it is.
 
-Each question is a function of the program. Kinds of programs that answer it in their own way
-register their answer with it.
+Each question is a function of the program, with `functools.singledispatch`. A kind of program that
+has an answer of its own registers it: with the question if it belongs to `quadratic`, else beside
+its class. Answers that take more than a page have their own files, `paired_bounds` and
+`least_squares`.
+
+- `feasibility`: which feasible point is near, and what the program attains there?
+- `multipliers`: what are multipliers called in the declared program, and how large are they there?
+- `conditions`: how far is a point from the first-order conditions?
+- `second_order`: what is the sign of the curvature, and why is the program convex or not?
+- `bound`: what is a lower bound on its value?
+- `units`: in which units is a gap judged, and which values are 0 up to rounding?
+- `sentences`: what else does the certificate say?
 """
 
 from indefinite_opt.quadratic.answers import least_squares as least_squares

@@ -1,4 +1,14 @@
-"""Lower bounds on the value of a program from a feasible point and multipliers."""
+"""Lower bounds on the value of a program from a feasible point and multipliers.
+
+A convex F is nowhere below its linearisation at a point x,
+
+    F(z) ≥ F(x) + ∇F(x)ᵀ(z - x).
+
+The least value of the right-hand side over the feasible set, or a smaller one by multipliers of the
+constraints, is a lower bound, whatever x and the multipliers are. Near an optimum it is sharp. What
+its computation may have rounded is subtracted. If a feasible point attains no more, it is a global
+optimum. The answers of programs in pairs are in `paired_bounds`.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +37,8 @@ from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 
 MAX_CHARGE = 16.0
-"""How many times the gap that counts as closed the charge of `charged_bounds` may be anywhere in
-the box. Where it is larger, F is not nearly convex, although the charge may be small at a point."""
+"""Largest charge of `charged_bounds` anywhere in the box, as a multiple of the gap that counts as
+closed. If it is larger, F is not nearly convex, although the charge may be small at a point."""
 
 _AT_BOUND = 1e-8
 """Distance from a bound, as a share of the variable, up to which a variable is not free."""
@@ -38,10 +48,10 @@ _AT_BOUND = 1e-8
 def bounds(
     program: CompiledProgram[Any], point: Point[Any], multipliers: Values | None
 ) -> Iterator[LowerBound]:
-    """Lower bounds on a convex F from a feasible point, each of which takes longer.
+    """Lower bounds on a convex F from a feasible point, each of which takes longer than the last.
 
-    They hold for any point and multipliers. Where those prove too little, multipliers that
-    are recovered from the point follow.
+    They hold for any point and any multipliers. Bounds by given multipliers, where the kind of
+    program uses them, come before those by multipliers that are recovered from the point.
     """
     return iter(())
 
@@ -57,10 +67,7 @@ def _(
 
 @bounds.register
 def _(qp: PolyhedralQP, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-    """Those of `dual_bounds`. Only the multipliers of the rows count.
-
-    Recovered ones follow given ones.
-    """
+    """The bounds of `convex_bounds`, for which only the multipliers of the rows count."""
     stacked = _of_bounds(qp, multipliers, point)
     if stacked:
         yield from bounds_from(qp, point, *of_rows(qp.feasible, stacked))
@@ -69,11 +76,11 @@ def _(qp: PolyhedralQP, point: Point[Array], multipliers: Values | None) -> Iter
 
 
 def _of_bounds(qp: PolyhedralQP, multipliers: Values | None, point: Point[Array]) -> Values | None:
-    """The multipliers of all rows for a bound, where those of the declared program are known.
+    """The multipliers of all rows for a bound, or None if those that are given do not say them.
 
-    Those of constants are refitted: their part along each a is the one that leaves the least
-    residual where x is free, as those of a point that misses the equations have that of how far
-    it misses them.
+    At a point that misses the equations which fix the constant of a kernel, multipliers of these
+    depend on how far it misses them. So their part along each a is fitted again: it leaves the
+    least residual in the variables that are off their bounds.
     """
     body = qp.feasible
     stacked = of_all_rows(qp, multipliers, point.x) if multipliers else None
@@ -88,6 +95,10 @@ def _of_bounds(qp: PolyhedralQP, multipliers: Values | None, point: Point[Array]
 
 
 def bounds_from(qp: PolyhedralQP, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
+    """Bounds by multipliers z of the inequalities, (m,), and y of the equations, (k,).
+
+    Each is the largest up to then.
+    """
     best = -np.inf
     for value in dual_bounds(qp.along_rows, qp.q, qp.feasible, point, z, y):
         best = max(best, value)
@@ -95,7 +106,7 @@ def bounds_from(qp: PolyhedralQP, point: Point[Array], z: Array, y: Array) -> It
 
 
 def _less_doubt(qp: PolyhedralQP, bound: float) -> float:
-    """A bound of what F stands for, given one of F."""
+    """A lower bound on what F stands for, from one on F; see `PolyhedralQP.doubt`."""
     return float(np.nextafter(bound - qp.doubt, -np.inf)) if qp.doubt else bound
 
 
@@ -103,12 +114,15 @@ def _less_doubt(qp: PolyhedralQP, bound: float) -> float:
 def charged_bounds(
     qp: QP, point: Point[Array], multipliers: Values | None, most: float
 ) -> Iterator[LowerBound]:
-    """Lower bounds on an F that is not convex by so little that they may be within `most`.
+    """Lower bounds on an F that is nonconvex by little; none if they cannot be within `most` of F.
 
-    F is raised to a convex one by ½δ‖x‖², δ a proved bound on the negative curvature, and for
-    l ≤ x ≤ u a linear function takes away as much or more: F̃ = F + ½δ Σ(x_j - l_j)(x_j - u_j),
-    which is at most F. What it is less at the point is charged, and more than that if another
-    point is the optimum of F̃. A bound of F̃ is one of F.
+    With a proved bound δ on the negative curvature, F + ½δ‖x‖² is convex. A linear function takes
+    away at least as much again on l ≤ x ≤ u:
+
+        F̃(x) = F(x) + ½δ Σ (x_j - l_j)(x_j - u_j) ≤ F(x).
+
+    So a lower bound on F̃ is one on F. The difference F - F̃ at the point is what it costs, and it
+    costs more if F̃ has its optimum at another point. `most` is in units of F.
     """
     return iter(())
 
@@ -117,9 +131,9 @@ def charged_bounds(
 def _(
     qp: PolyhedralQP, point: Point[Array], multipliers: Values | None, most: float
 ) -> Iterator[LowerBound]:
-    """Those of `dual_bounds` with P + diag(δ), at the point and then at the optimum of F̃.
+    """The bounds of `convex_bounds` for P + diag(δ), at the point and then at the optimum of F̃.
 
-    All parts of P that variables without finite ends have are convex.
+    Only variables with δ_j > 0 need finite ranges.
     """
     body = qp.feasible
     delta, x = qp.along_rows.lacking, point.x
@@ -164,9 +178,9 @@ def _(
 
 
 def charged(values: Iterable[float], least: float, worth: float) -> Iterator[LowerBound]:
-    """Bounds of a convex function that is less than F by `worth` at a point, with the reason.
+    """Bounds on a convex function that is less than F by `worth` at a point, with the reason.
 
-    `least` is a bound on the eigenvalues of H.
+    `least` is a lower bound on the eigenvalues of H.
     """
     why = (
         f"Nonconvex by eigenvalues down to -{at_most(-least, 2)} only; what that is worth here, "

@@ -33,7 +33,10 @@ from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 def optimality(
     program: CompiledProgram[Any], point: Point[Any], multipliers: Values | None, tol: float = 0.0
 ) -> Optimality:
-    """The first-order conditions at a point; multipliers are recovered if none are given."""
+    """The first-order conditions at a point; multipliers are recovered if none are given.
+
+    `tol` is that of `FeasibleSet.at_bounds`.
+    """
     raise NotImplementedError
 
 
@@ -64,7 +67,7 @@ def _(
     held = as_held(program, multipliers)
     reduced = gradient + box.A.T @ np.array([held[name] for name in box.names])
     upper = held.get("upper", np.zeros(box.n))
-    # Those of a bound that no declared constraint states are the ones that fit best.
+    # A lower bound that no declared constraint states has the multipliers that fit best.
     lower = held.get("lower", np.maximum(reduced + upper, 0.0))
     residual = float(np.max(np.abs(reduced - lower + upper)))
     paid = box.complementarity(x, lower, held.get("upper"))
@@ -95,7 +98,10 @@ def _(
 
 
 def fitted_multipliers(qp: PolyhedralQP, point: Point[Array], tol: float) -> Values:
-    """Multipliers of all rows and bounds that satisfy the conditions best, by their kind."""
+    """Multipliers of all rows and bounds, by their kind, that satisfy the conditions best.
+
+    Rows and bounds count as active up to a share `tol` of their terms.
+    """
     multipliers = fitted(qp.feasible, point.x, point.gradient, tol)
     return {name: multipliers[name] for name in shapes_by_kind(qp.feasible)}
 
@@ -114,7 +120,7 @@ def balanced_residual(qp: PolyhedralQP, point: Point[Array], optimality: Optimal
 
 @singledispatch
 def inconsistencies(program: CompiledProgram[Any], optimality: Optimality, tol: float) -> list[str]:
-    """Sentences on multipliers that have a wrong sign; those of equalities have none."""
+    """Sentences on multipliers with a wrong sign; those of equalities may have any sign."""
     return wrong_signs(program, optimality, tol)
 
 

@@ -22,7 +22,7 @@ from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 
 @singledispatch
 def repair(program: CompiledProgram[Any], x: Any) -> tuple[float, float]:
-    """The largest violation of a constraint, and the largest move to a point that has none.
+    """The largest violation of a constraint at x, and the largest move to a feasible point.
 
     Both are absolute, and nan where they are not known.
     """
@@ -36,7 +36,10 @@ def _(program: VectorProgram, x: Array) -> tuple[float, float]:
 
 @singledispatch
 def feasible_values(program: CompiledProgram[Any], values: Values | None = None) -> Values | None:
-    """Feasible values near some values, or any that are cheap to compute; None if none are."""
+    """Feasible values near some values, or else any that are cheap to compute.
+
+    None if no such values are known.
+    """
     return values
 
 
@@ -55,24 +58,24 @@ def _(program: ExplicitProgram, values: Values | None = None) -> Values | None:
 def feasible_near(
     program: VectorProgram, point: Point[Array], infeasibility: float
 ) -> Point[Array]:
-    """A feasible point near one of that infeasibility; the point itself up to rounding.
+    """A feasible point near one with that `infeasibility`; the same one up to n·eps.
 
-    Bounds start from this point, and F may be convex along the constraints only. A violation
-    of the size of rounding is within the allowance of the bounds.
+    Bounds start from this point, as F may be convex along the constraints only. They allow for
+    violations of the size of rounding.
     """
-    return (
-        program.at(program.feasible.project(point.x)) if infeasibility > program.n * EPS else point
-    )
+    if infeasibility > program.n * EPS:
+        return program.at(program.feasible.project(point.x))
+    return point
 
 
 @singledispatch
 def attained(
     program: CompiledProgram[Any], point: Point[Any], infeasibility: float
 ) -> tuple[Point[Any], float]:
-    """A feasible point near one of that infeasibility, and the error of its F.
+    """A feasible point near one with that `infeasibility`, and the error of F there.
 
-    It is the point itself if that is feasible. At an exactly feasible point, F differs by no
-    more than this error.
+    It is the same point if that is feasible. F at an exactly feasible point differs from F there by
+    this error at most. The error is in units of F.
     """
     raise NotImplementedError
 
@@ -94,10 +97,7 @@ def _(
 
 @attained.register
 def _(qp: PolyhedralQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-    """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
-
-    The error covers the radius of the point `near`, the rounding of F, and the `doubt`.
-    """
+    """The point `near`, and an error that covers its radius, the rounding of F, and the `doubt`."""
     if qp.constants:
         # Near a feasible point F is the same without what `at` adds.
         point = QP.at(qp, point.x)
@@ -113,7 +113,7 @@ def _(qp: PolyhedralQP, point: Point[Array], infeasibility: float) -> tuple[Poin
 
 
 def _value_error(qp: PolyhedralQP, x: Array) -> float:
-    """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
+    """Bound on the rounding of F; 0 if all sums are exact, like those of small integers."""
     size = np.abs(x)
     terms = sizes_of_terms(qp, size)
     if not size.any():

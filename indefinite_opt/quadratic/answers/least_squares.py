@@ -32,11 +32,10 @@ from indefinite_opt.quadratic.programs.program import LowerBound, Point
 def _(
     qp: KreinLeastSquares, point: Point[Array], infeasibility: float
 ) -> tuple[Point[Array], float]:
-    """A feasible point near one of that infeasibility, and by how much its F may be larger.
+    """A feasible point nearby, and by how much F may be larger at an exactly feasible one.
 
-    F is computed again by its residuals Gx - e. Where weights move by ρ in all, as in
-    `paired_bounds`, no residual changes by more than ρ·max|K_ij|; and each is rounded
-    by n·eps of its terms.
+    F is computed again by its residuals Gx - e. If weights move by ρ in all, as in `paired_bounds`,
+    no residual changes by more than ρ·max|K_ij|. Each residual is rounded by n·eps of its terms.
     """
     near = feasible_near(qp, point, infeasibility)
     x, gram = near.x, qp.source.gram
@@ -82,10 +81,10 @@ def _(qp: KreinLeastSquares, point: Point[Array]) -> Explicit:
 
 
 def _lifting(qp: KreinLeastSquares) -> Array | None:
-    """A w with 2Gw ≥ e, to which Gw = e leads; None if rounding leaves too little of that.
+    """The solution w of Gw = e, if rounding leaves 2Gw ≥ e, else None.
 
-    A multiple of it, added to the residuals, makes all entries of (2Gw - λy) nonnegative for
-    some λ. Then the bound of w does not depend on C.
+    A multiple of it, added to the residuals, makes all entries of 2Gw - λy nonnegative for some λ.
+    Then the bound of w does not depend on C.
     """
     from scipy.linalg import LinAlgError, LinAlgWarning, solve
 
@@ -118,7 +117,7 @@ def _bound_by_residuals(qp: KreinLeastSquares, w: Array) -> tuple[float, float]:
 
 @gradient_rounding.register
 def _(qp: KreinLeastSquares, length: float) -> float:
-    """The error of each of two products is n·eps times its factors; c is rounded, too."""
+    """Two products are each off by n·eps times their factors, and c is rounded, too."""
     own = float(np.sqrt(qp.n)) * qp.source.zero_tolerance
     return qp.hessian * (2.0 * qp.problem.zero_tolerance * length + own)
 

@@ -105,7 +105,7 @@ def _held(program: CompiledProgram[Any], multipliers: Values) -> dict[str, Array
     return {
         name: multipliers[declared] * spelling(program, name).multiple
         for declared, name in names.items()
-    }  # fmt: skip
+    }
 
 
 @as_held.register
@@ -150,5 +150,5 @@ def of_all_rows(qp: PolyhedralQP, multipliers: Values, x: Array) -> Values | Non
 
 
 def _shift(qp: PolyhedralQP, x: Array) -> Array:
-    """By how much multipliers of equations are larger than those of the declared program."""
+    """What multipliers of equations have beyond those of the declared program, (k,)."""
     return sum((one.slope(x) * one.weights for one in qp.constants), np.zeros(qp.feasible.b.size))

@@ -1,10 +1,15 @@
-"""Bounds of convex programs with paired variables, and what a point attains, with all rounding.
+"""Bounds on convex programs in pairs, and what a point attains, with all rounding.
 
-The linearisation of F at a point pays for each entry of a residual with the width of the box. If F
-is ½h‖Φᵀ(s∘x)‖² + cᵀx for some features Φ, the linearisation needs no kernel matrix; where a Newton
-step on the weights off their bounds has made the residual small, it pays less; and where the
-curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide the box is. Every qp is
-a `PairedQP` of a kernel problem.
+There are four ways to a bound:
+
+- the linearisation of F at the point, where each entry of the residual costs the width of the box;
+- the same by features Φ with F(x) = ½h‖Φᵀ(s∘x)‖² + cᵀx, which needs no kernel matrix;
+- the linearisation after a Newton step on the weights off their bounds, which makes the residual
+  smaller;
+- the curvature of F, if it is at least σ > 0: then an entry r costs at most r²/σ, however wide the
+  box is.
+
+Every qp is a `PairedQP` of a kernel problem.
 """
 
 from __future__ import annotations
@@ -34,14 +39,14 @@ FREE_TOL = 1e-8
 """Share of the box up to which a weight counts as being at its bound."""
 
 MIN_SHARE = 1e-9
-"""Rounding that is a smaller share of F need not be known any better."""
+"""Share of F below which rounding need not be known any better."""
 
 MAX_RESIDUAL = 1e-2
 """Residual of the first-order conditions, in units of the gradient, from which on a Newton step is
 not tried: the weights at their bounds are not yet those of an optimum."""
 
 NEWTON_STEPS = 2
-"""The second one mends what rounding has left of a residual by the first."""
+"""Number of Newton steps; the second one removes what rounding has left of the residual."""
 
 MAX_EXAMINED = 400
 """Number of weights up to which the least curvature is computed, in some hundredths of a second,
@@ -50,13 +55,13 @@ even if some weights are at a bound and no certificate would compute it otherwis
 
 @attained.register
 def _(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-    """A feasible point near one of that infeasibility, and the error of its F.
+    """A feasible point nearby, and the error of its F.
 
-    Let that point be outside of the box, and then miss its lines, by ρ in all, as it is
-    rounded. Weights that move by ρ in all lead to where every constraint holds, as those of a
-    line can all move in the same direction until it does. F changes by ρ(max|∇F| + h‖K‖ρ) at
-    most then. Computed gradients are off by h·`zero_tolerance`·‖x‖, and the sum F by n·eps of
-    its terms; every product may underflow.
+    As it is rounded, that point may be outside of the box, and then miss its lines, by ρ in all.
+    Weights that move by ρ in all lead to where every constraint holds, because all weights of a
+    line can move in the direction that it needs. So F changes by ρ(max|∇F| + h‖K‖ρ) at most.
+    Computed gradients are off by h·`zero_tolerance`·‖x‖, and the sum F by n·eps of its terms; every
+    product may underflow.
     """
     if qp.plain is not qp:
         # Weights are feasible for both, and F is that of the other one.
@@ -66,7 +71,7 @@ def _(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[Point[Ar
     problem, x, gradient = qp.problem, near.x, near.gradient
     known = problem.known_convex(qp.feasible.lines)
     if not (known or problem.curvature_known):
-        return near, np.inf  # Nothing will be proved that it is compared with.
+        return near, np.inf  # No bound will be proved with which it could be compared.
     missed, length = qp.feasible.missed(x), frobenius_norm(x)
     if known or qp.n < LONG:
         norm, off = problem.gram.norm, gradient_rounding(qp, length)
@@ -85,7 +90,7 @@ def _(qp: PairedQP, point: Point[Array], infeasibility: float) -> tuple[Point[Ar
 
 
 def _rounding_of_form(qp: PairedQP, x: Array) -> float:
-    """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
+    """n·eps of the terms of ½xᵀHx; less than what ‖K‖ gives if rows of K differ in size."""
     kept = np.flatnonzero(x)
     if kept.size >= LONG:
         return np.inf
@@ -95,14 +100,14 @@ def _rounding_of_form(qp: PairedQP, x: Array) -> float:
 
 
 def underflow(qp: PairedQP, length: float) -> float:
-    """What products of F, and of its gradient and a step of that length, lose by underflow."""
+    """What F, and the product of its gradient and a step of that `length`, lose by underflow."""
     size = qp.n + (1.0 + qp.hessian) * float(np.sqrt(qp.n)) * length
     return LEAST * (qp.n + 8.0) * (size + 8.0)
 
 
 @bounds.register
 def _(qp: PairedQP, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-    """Lower bounds on a convex F from a feasible point, each of which takes longer."""
+    """Bounds in the four ways of this file, each of which takes longer than the last."""
     if not point.x.any() and zero_is_optimal(qp):
         yield LowerBound(0.0)
     # Where a theorem says that K is convex, what rounding has made of K - c need not be.
@@ -136,7 +141,7 @@ def _(qp: PairedQP, point: Point[Array], multipliers: Values | None) -> Iterator
 
 
 def zero_is_optimal(qp: PairedQP) -> bool:
-    """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 pay for curvature.
+    """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 outweigh curvature.
 
     Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
     """
@@ -150,9 +155,10 @@ def zero_is_optimal(qp: PairedQP) -> bool:
 
 
 def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
-    """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
+    """`bound_by_features` as a function of x, with an upper bound on what the point attains.
 
-    Where K holds inner products of points, which are rounded, both are about the products.
+    K holds rounded inner products of training points; both bounds are about the exact products.
+    There are no bounds if K has no features.
     """
     features = qp.problem.features
     if features is None:
@@ -166,7 +172,7 @@ def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
 
 
 def surely(qp: PairedQP, point: Point[Array]) -> float:
-    """What a feasible point near one that is feasible up to rounding attains, or less."""
+    """An upper bound on F at a feasible point near one that is feasible up to rounding."""
     near, error = attained(qp, point, 0.0)
     return near.value + error
 
@@ -312,8 +318,8 @@ def attained_by_features(qp: PairedQP, features: Array, point: Point[Array]) -> 
 def newton_point(qp: PairedQP, point: Point[Array]) -> Array | None:
     """The feasible point to which a Newton step on the weights off their bounds leads.
 
-    The step minimises F along the lines with all other weights as they are; a multiple of the
-    identity, of the size of rounding, makes its matrix positive definite. None if it is not.
+    The step minimises F along the lines while all other weights stay; a multiple of the
+    identity, of the size of rounding, makes its matrix positive definite. None if it does not.
     """
     from scipy.linalg import lapack
 
@@ -377,10 +383,10 @@ def bound_by_curvature(qp: PairedQP, point: Point[Array], curvature: float) -> f
 def _(
     qp: PairedQP, point: Point[Array], multipliers: Values | None, most: float
 ) -> Iterator[LowerBound]:
-    """Bounds by K + δI; see `charged_bounds`.
+    """Bounds by K + δI, as `charged_bounds` says.
 
-    With 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also those that are differences of two x.
-    So F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
+    For 0 ≤ x ≤ u the weights v of K have ‖v‖² ≤ uᵀx, also where they are differences of two x. So
+    F̃ is F + ½hδ(‖v‖² - uᵀx). The rounding of K + δI and of the linear term is charged, too.
     """
     box = qp.feasible
     plain, problem = qp.plain, qp.problem

@@ -55,8 +55,8 @@ def curvature(
 ) -> tuple[Curvature, float, int]:
     """Second-order conditions at a stationary point.
 
-    Returns the curvature, the least eigenvalue of the Hessian on the directions examined, nan
-    if none is known, and how many of the variables that may move are at a bound.
+    Returns the curvature, the least eigenvalue of the Hessian on the directions that are examined,
+    nan if it is not known, and how many of the variables that may move are at a bound.
     """
     return Curvature.UNKNOWN, np.nan, 0
 
@@ -117,16 +117,13 @@ def _curvature(
     sizes = largest_in_rows(body.rows)[: body.h.size]
     loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
     count = int(weak.sum() + loose.sum())
-    free = (
-        np.flatnonzero(~at_bounds | weak),
-        np.vstack([body.G[active & ~loose], body.A]),
-    )
+    free = np.flatnonzero(~at_bounds | weak), np.vstack([body.G[active & ~loose], body.A])
     held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
     return critical_curvature(qp.along_rows.restricted, free, held, count)
 
 
 ALWAYS_CONVEX = "Convex for every kernel"
-"""Why a program is convex that no other reason is known of."""
+"""Why a program is convex if no other reason is known."""
 
 
 @singledispatch
@@ -142,19 +139,17 @@ def _(qp: PairedQP) -> str:
 
 @why_convex.register
 def _(qp: PolyhedralQP) -> str:
-    which = (
-        "equality rows"
-        if qp.feasible.held.size == qp.feasible.b.size
-        else "rows that hold as equations"
-    )
-    along = "" if qp.is_psd else f" along the {which}"
+    body = qp.feasible
+    declared = body.held.size == body.b.size
+    which = "equality rows" if declared else "rows that hold as equations"
+    along = "" if qp.is_convex_everywhere else f" along the {which}"
     fixed = qp.along_rows.moving is not qp.along_rows.P
     return f"Convex by the eigenvalues of P{' without fixed variables' * fixed}{along}"
 
 
 @singledispatch
 def why_not_convex(program: CompiledProgram[Any]) -> str:
-    """Why it is not known to be convex, for the message of a solver that needs a convex one."""
+    """Why it is not known to be convex: the rest of the message "this one ..." of a solver."""
     return "is not: its objective is curved the wrong way"
 
 

@@ -51,7 +51,7 @@ def _(qp: PolyhedralQP, point: Point[Array]) -> float:
 
 
 def sizes_of_terms(qp: PolyhedralQP, size: Array) -> float:
-    """½|x|ᵀ|P||x| + |q|ᵀ|x|."""
+    """½|x|ᵀ|P||x| + |q|ᵀ|x|, given `size` = |x|, (n,)."""
     return float(size @ (0.5 * (qp.along_rows.sizes @ size) + np.abs(qp.q)))
 
 
@@ -100,7 +100,7 @@ def zero_range(
 
 
 def are_zero(program: CompiledProgram[Any], zero_range: float, *values: float) -> bool:
-    """Whether these F are in [-R, R]; F + constant if that is smaller at the first."""
+    """Whether these F are all in [-R, R]; or F + constant, if that is smaller at the first."""
     first = values[0]
     shift = 0.0 if abs(first) <= abs(first + program.constant) else program.constant
     return all(abs(value + shift) <= zero_range for value in values)
