@@ -5,8 +5,9 @@ arguments and threads, and `algebra`, which prints programs; others import this 
 reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
 
 The folders, in the order in which data flow: `matrices`, `data`, `files`, `instances`,
-`programs`, `rows`, `solving`, `local`, `bracket`, `proof`. Programs of kernels are `PairedQP`s, and
-solvers derive from `Solver`; `bound_document` registers proofs of other programs.
+`programs`, `rows`, `answers`, `solving`, `local`, `bracket`, `proof`. Programs of kernels are
+`PairedQP`s, and solvers derive from `Solver`. Other kinds of programs register with the functions
+of `answers` what certificates ask of them, and with `bound_document` their proofs.
 """
 
 from indefinite_opt.quadratic import answers, instances

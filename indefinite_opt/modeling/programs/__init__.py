@@ -1,6 +1,8 @@
-"""Problems as solvers read them: quadratic programs on a box, linear programs, and others.
+"""Programs with a kernel matrix, as solvers read them, each kind in its own file.
 
-Each kind has a file, and all have one interface: objective, residual, multipliers and bound.
+What certificates ask of a kind are its methods, if it derives from `ExplicitProgram`, or answers
+that it registers with the functions of `quadratic.answers`. Quadratic programs in signed weights
+are `PairedQP`s; linear programs are in `modeling.linear_programs`.
 """
 
 from indefinite_opt.modeling.programs.krein import (
