@@ -29,18 +29,18 @@ MAX_POINTS = 200
 MAX_DECOMPOSED = 20
 """The same for programs whose values need eigenvalues."""
 
+TOL = 1e-10
+"""Difference, as a share of the absolute terms of a sum, above which it is not rounding."""
+
 TOL_OF_THEOREMS = 1e-9
 """The same for the terms of an objective at an inner minimiser."""
 
-TOL = 1e-10
-"""Difference, beside the absolute terms of a sum, that rounding does not explain."""
-
 
 def compare(form: Canonical, program: CompiledProgram[Any], problem: KernelProblem) -> None:
-    """Compare objective and residuals of the constraints at a random point.
+    """Compare sense, objective and residuals of the constraints at random values of the variables.
 
-    Where they differ, terms of the objective may have been taken out along equations of a box with
-    lines: it is then compared at a feasible point.
+    Where the objectives of a box with lines differ, terms may have been taken out along the lines:
+    they are then compared at a point on the lines.
     """
     if problem.n > MAX_POINTS or problem.gram.on_demand:
         return

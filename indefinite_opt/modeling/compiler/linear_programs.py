@@ -1,4 +1,4 @@
-"""Linear programs: the two with the kernel matrix in their rows, and those on a box."""
+"""Linear programs: three with the kernel matrix in their rows, and those on a box."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ longest floating-point format there is: a hundredth of the default tolerance."""
 
 
 def plain_box(variables: Mapping[str, Columns]) -> Theorem:
-    """min cᵀx  s.t.  lower ≤ x ≤ upper, without absolute values and rows."""
+    """About min cᵀx  s.t.  lower ≤ x ≤ upper, without absolute values and rows."""
     return Theorem(partial(_clipped, variables), partial(_least_on_box, variables))
 
 
@@ -46,7 +46,7 @@ def _least_on_box(variables: Mapping[str, Columns], multipliers: Values) -> floa
 
 
 def one_norm_machine(problem: KernelProblem, C: float) -> Theorem:
-    """min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
+    """About min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
     return Theorem(
         partial(_least_slacks, problem), partial(_bound_of_machine, problem, C), slacks={"xi": 1.0}
     )
@@ -101,7 +101,7 @@ def _balanced(lam: Array, y: Array) -> Array:
 
 
 def sensitivity_game(problem: KernelProblem, given: Array | None, beta: float) -> Theorem:
-    """min δ  s.t.  Δᵀα ≤ δe,  yᵀα = 0,  eᵀα = 1,  0 ≤ α ≤ β̄.
+    """About min δ  s.t.  Δᵀα ≤ δe,  yᵀα = 0,  eᵀα = 1,  0 ≤ α ≤ β̄.
 
     Δ, (n, n), is given, or None for 2Q, which is formed only when needed. β̄ is beta.
     """
@@ -216,9 +216,9 @@ def _cheapest(costs: Array, y: Array, beta: float, largest: float) -> tuple[floa
 
 
 def one_class_description(problem: KernelProblem, price: float, sense: int) -> Theorem:
-    """min σρ + p eᵀξ  s.t.  σMw ≤ σρe + ξ,  eᵀw = 1,  w ≥ 0,  ξ ≥ 0, and ρ ≥ 0 if σ = 1.
+    """About min σρ + p eᵀξ  s.t.  σMw ≤ σρe + ξ,  eᵀw = 1,  w, ξ ≥ 0, and ρ ≥ 0 if σ = 1.
 
-    The kernel matrix M of the problem holds distances and the sense σ is 1, or similarities and it
+    The kernel matrix M of the problem holds distances if the sense σ is 1, and similarities if it
     is -1. p is the price.
     """
     return Theorem(

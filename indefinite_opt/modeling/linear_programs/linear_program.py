@@ -80,17 +80,17 @@ def _none_cancels(values: Values) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Theorem:
-    """Where feasible points of a linear program are, and what multipliers prove of its optimum."""
+    """How points of a linear program become feasible, and what multipliers prove about it."""
 
     repair: Callable[[Values], Values]
     """Feasible values near some values."""
     bound: Callable[[Values], float]
     """A lower bound on cᵀx from multipliers of the constraints, which holds for any of them."""
     slacks: Mapping[str, float] = field(default_factory=dict)
-    """Variables that only have to be large enough, which `repair` computes from the others, and the
-    least divisor of their relative shortfalls."""
+    """Variables that only have to be large enough, each with the least divisor of its relative
+    shortfall. `repair` computes them from the others."""
     size_of_rows: Callable[[Values], float] = _none_cancels
-    """Size beside which a slack is judged whose row has terms that cancel; 0 if none do."""
+    """Size beside which a slack is judged if the terms of its row cancel; 0 if they never do."""
 
 
 def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
@@ -113,6 +113,7 @@ class LinearProgram(CompiledProgram[Array]):
     sense : {1, -1}
         Declared objective = sense · cᵀx.
     theorem : Theorem
+        What is known of programs of this form.
 
     Attributes
     ----------
@@ -246,7 +247,7 @@ class LinearProgram(CompiledProgram[Array]):
             for name, A in row.entries.items()
         }
 
-    # ---------------------------------------------------------------- what certificates ask
+    # ----------------------------------------------------------------- points and multipliers
 
     def multipliers(self, rows: Array) -> Values:
         """Multipliers of the declared constraints from those of the rows."""

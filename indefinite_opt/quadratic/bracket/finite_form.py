@@ -225,7 +225,7 @@ def obstacle(qp: QP) -> str | None:
 
 
 def required_form(qp: QP) -> FiniteForm:
-    """The same of a program that has one, else `ParameterError`."""
+    """The `finite_form` of a program that has one, else `ParameterError`."""
     form = finite_form(qp)
     if form is None:
         raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))

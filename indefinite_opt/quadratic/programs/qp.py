@@ -20,8 +20,8 @@ RANK_TOLERANCE = 1e-12
 class QP(VectorProgram):
     """min F(x) = ½ xᵀHx + cᵀx over linear constraints, of any curvature.
 
-    A subclass answers for one way to hold H and one kind of feasible set; solvers that accept this
-    class ask it, and need not know which.
+    Each subclass holds H in one way, and has one kind of feasible set; solvers that accept this
+    class need not know which.
     """
 
     title = "a quadratic program with linear constraints"
