@@ -67,7 +67,7 @@ def _(
 
 @bounds.register
 def _(qp: PolyhedralQP, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
-    """The bounds of `convex_bounds`, for which only the multipliers of the rows count."""
+    """The bounds of `dual_bounds`, for which only the multipliers of the rows count."""
     stacked = _of_bounds(qp, multipliers, point)
     if stacked:
         yield from bounds_from(qp, point, *of_rows(qp.feasible, stacked))
@@ -131,7 +131,7 @@ def charged_bounds(
 def _(
     qp: PolyhedralQP, point: Point[Array], multipliers: Values | None, most: float
 ) -> Iterator[LowerBound]:
-    """The bounds of `convex_bounds` for P + diag(δ), at the point and then at the optimum of F̃.
+    """The bounds of `dual_bounds` for P + diag(δ), at the point and then at the optimum of F̃.
 
     Only variables with δ_j > 0 need finite ranges.
     """

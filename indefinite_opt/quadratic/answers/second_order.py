@@ -142,7 +142,7 @@ def _(qp: PolyhedralQP) -> str:
     body = qp.feasible
     declared = body.held.size == body.b.size
     which = "equality rows" if declared else "rows that hold as equations"
-    along = "" if qp.is_convex_everywhere else f" along the {which}"
+    along = "" if qp.is_psd else f" along the {which}"
     fixed = qp.along_rows.moving is not qp.along_rows.P
     return f"Convex by the eigenvalues of P{' without fixed variables' * fixed}{along}"
 

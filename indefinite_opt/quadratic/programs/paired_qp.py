@@ -215,7 +215,7 @@ class PairedQP(PairedProgram, QP):
         )
 
     @cached_property
-    def _is_convex_alone(self) -> bool:
+    def _is_psd_along_lines(self) -> bool:
         """`is_convex` without a kernel problem, which is accurate enough to end a search."""
         box = self.feasible
         k, held = box.totals.size, box.group < box.totals.size

@@ -56,15 +56,15 @@ class QP(VectorProgram):
         return 0.5 * float(x @ (g + self.linear))
 
     def standard_form(self, convexified: bool = False) -> StandardForm:
-        """The program as declared, or the minimum of a convex form of it; see `_convexified`."""
+        """The program as declared, or the minimum of a convex form of it; see `_psd_form`."""
         H, c, offset = self.H(), np.full(self.n, self.linear), 0.0
         if convexified:
             H, c, offset = self._psd_form()
         sense, constant = 1 if convexified else self.sense, offset + self.constant
         return StandardForm(sense, c, *self.feasible.constraints, H if H.any() else None, constant)
 
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The declared objective with the Hessian of `_convexified`; None if it is not convex."""
+    def cvxpy_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective with the Hessian of `_psd_form`; None if it is not convex."""
         import cvxpy as cp
 
         if not self.is_convex:
