@@ -133,9 +133,7 @@ def test_no_public_name_shadows_a_module() -> None:
 
 def test_tests_mirror_the_layers() -> None:
     folders = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir()}
-    assert folders - {"__pycache__", "helpers", "adversary", "reproduction"} <= set(
-        LAYERS
-    )
+    assert folders - {"__pycache__", "helpers", "adversary", "reproduction"} <= set(LAYERS)
 
 
 FAKE = {

@@ -232,7 +232,7 @@ class LabelledKernel(Problem):
 
     @property
     def is_psd(self) -> bool:
-        """Whether K is positive semidefinite up to `psd_allowance`."""
+        """Whether K is positive semidefinite up to `convexity_allowance`."""
         return self.known_convex(lines=0) or self._is_psd_on(lines=0)
 
     @property
@@ -258,7 +258,7 @@ class LabelledKernel(Problem):
             return True
         return any(map(self._convex.get, range(lines + 1)))
 
-    def psd_allowance(self, lines: int) -> float:
+    def convexity_allowance(self, lines: int) -> float:
         """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
 
         The rounding of the kernel's values if a theorem proves convexity, and else twice the

@@ -59,7 +59,7 @@ def test_eigenvalues_agree(kernel: str, points: np.ndarray) -> None:
     problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
     conditional = kernel == CONDITIONAL
     matrix = problem.centered if conditional else problem.K
-    assert np.linalg.eigvalsh(matrix)[0] >= -problem.psd_allowance(int(conditional))
+    assert np.linalg.eigvalsh(matrix)[0] >= -problem.convexity_allowance(int(conditional))
     assert problem.known_convex(int(conditional))
     assert problem.is_psd is not conditional
 
@@ -119,7 +119,7 @@ def test_the_triangle_kernel_of_one_feature_is_definite(rho: float | None) -> No
     assert "Pólya" in found.theorem
     problem = iopt.KernelProblem.from_data(x, [1, -1] * 15, kernel)
     assert problem.known_convex(0)
-    assert np.linalg.eigvalsh(K)[0] >= -problem.psd_allowance(0)
+    assert np.linalg.eigvalsh(K)[0] >= -problem.convexity_allowance(0)
     width = Fraction(0.7 if rho is None else rho)
     for i in range(30):
         for j in range(30):

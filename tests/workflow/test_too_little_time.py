@@ -153,7 +153,7 @@ def test_without_ranges_there_is_no_bracket_and_no_verdict_on_the_rows(
 def test_a_convex_program_is_bracketed_by_its_dual_whatever_time_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bounding, "convexity", lambda *arguments: None)
+    monkeypatch.setattr(bounding, "is_convex", lambda *arguments: None)
     bracket = iopt.bound(cross_polytope())
     assert (bracket.method, bracket.status) == ("dual", iopt.Status.SOLVED)
     # min ½‖x‖² + Σx on Σ|x_i| ≤ 1 is at x = -(1, 1, 1)/3.

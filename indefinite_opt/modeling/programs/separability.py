@@ -164,7 +164,7 @@ class SeparabilityProgram(MarginProgram):
         else:
             # Negative eigenvalues that count as zero may have decreased λᵀQλ.
             square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
-            square += problem.psd_allowance(0) * length**2
+            square += problem.convexity_allowance(0) * length**2
         share = min(1.0, size / square) if square > 0.0 else 1.0
         relative = 8.0 * (problem.n + 4.0) * EPS
         bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)

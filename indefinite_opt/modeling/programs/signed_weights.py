@@ -58,8 +58,8 @@ class _Doubled(KernelProblem):
     def why_convex(self, lines: int) -> str:
         return self.base.why_convex(min(lines, 1))
 
-    def psd_allowance(self, lines: int) -> float:
-        return 2.0 * self.base.psd_allowance(min(lines, 1))
+    def convexity_allowance(self, lines: int) -> float:
+        return 2.0 * self.base.convexity_allowance(min(lines, 1))
 
     def proved_curvature(self, lines: int, most: int) -> float:
         return 0.0

@@ -148,7 +148,7 @@ def zero_is_optimal(qp: PairedQP) -> bool:
     box = qp.feasible
     if box.total or not np.isfinite(box.upper).all():
         return False
-    curved = 0.5 * qp.hessian * qp.problem.psd_allowance(box.lines)
+    curved = 0.5 * qp.hessian * qp.problem.convexity_allowance(box.lines)
     slopes = np.full(qp.n, qp.linear) - doubt_of_slopes(qp)
     costs = slopes - (1.0 + 8.0 * EPS) * (curved * box.upper + EPS * np.abs(slopes))
     return box.linear_minimum(costs) >= 0.0
@@ -203,7 +203,7 @@ def linearised(qp: PairedQP, x: Array, gradient: Array) -> float:
     missed = 0.0 if problem.known_convex(lines=0) else 2.0 * box.missed(x)
 
     def allowance(square: float) -> float:
-        curved = 0.5 * qp.hessian * problem.psd_allowance(box.lines)
+        curved = 0.5 * qp.hessian * problem.convexity_allowance(box.lines)
         reach = float(np.sqrt(square)) + length
         along = gradient_rounding(qp, length) + qp.hessian * problem.gram.norm * missed
         return curved * (square + length**2) + along * reach
