@@ -46,6 +46,7 @@ from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status
 from indefinite_opt.workflow import (
     available_solvers,
     bound,
+    check,
     load,
     show_versions,
     solve,
@@ -128,6 +129,7 @@ __all__ = [
     "available_formulations",
     "available_solvers",
     "bound",
+    "check",
     "compare",
     "datasets",
     "errors",

@@ -14,6 +14,7 @@ __all__ = [
     "BuildError",
     "DataError",
     "DoubtfulResult",
+    "FailedCheck",
     "IncompatibleSolver",
     "IndefiniteOptError",
     "InfeasibleProblem",
@@ -273,6 +274,28 @@ class SolverFailed(IndefiniteOptError):
     def __init__(self, message: str, point: Any = None) -> None:
         super().__init__(message)
         self.point = point
+
+
+class FailedCheck(IndefiniteOptError):
+    """A formulation of which something differs from its model; the message is the table of `check`.
+
+    Attributes
+    ----------
+    checks : Checks
+        What was compared.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise FailedCheck("gradient  2.0e-01  FAILED", None)
+    ... except IndefiniteOptError as error:
+    ...     print(error)
+    gradient  2.0e-01  FAILED
+    """
+
+    def __init__(self, message: str, checks: Any) -> None:
+        super().__init__(message)
+        self.checks = checks
 
 
 class DoubtfulResult(UserWarning):

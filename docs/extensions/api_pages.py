@@ -26,7 +26,7 @@ NAMESPACES = {
 """The public modules and the titles of their pages."""
 
 RESULTS = {
-    "indefinite_opt.workflow": ("Result", "PairwiseResult", "Path", "Bracket"),
+    "indefinite_opt.workflow": ("Result", "PairwiseResult", "Path", "Bracket", "Checks"),
     "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
     "indefinite_opt.modeling": ("Program", "Classifier"),
     "indefinite_opt.problem": ("Spectrum",),
@@ -52,6 +52,7 @@ FOLDERS = {
     "studies.baselines": "Baselines",
     "": "Data, kernels and other modules",
     "errors": "Errors",
+    "workflow.checking": "Formulations of your own",
     "workflow.versions": "Data, kernels and other modules",
 }
 """Titles of the groups at the top level, by the folders in which their names are defined."""

@@ -1,0 +1,416 @@
+"""Whether a formulation is what it says: `check` compares all that is made of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import FailedCheck, IndefiniteOptError, ParameterError
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation import Array, Values, as_instance, checks
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import QP, Claim, answers
+from indefinite_opt.workflow.bounding import bound
+from indefinite_opt.workflow.result import Result
+from indefinite_opt.workflow.solving import solve
+from indefinite_opt.workflow.tables import aligned, html_table
+
+TOL = 1e-6
+"""Largest difference, as a share of the size of what is compared."""
+
+OPTIMA = 1e-5
+"""Share of an optimum by which another way to it may differ: each of them has a tolerance."""
+
+POINTS = 5
+"""Random points at which declaration and program are compared."""
+
+STARTS = 8
+"""Starts of the search that knows nothing but the declaration."""
+
+SMALLEST = 3
+"""Points of each class of the smallest problem."""
+
+_STEP = 1e-4
+"""Half the length of a central difference, as a share of the way between two feasible points."""
+
+_FREE = 1e-6
+"""Share of the largest weight from which on a weight is off its bounds."""
+
+_MISSED = 1e-7
+"""By how much a point of the search may miss a constraint."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of `Checks`."""
+
+    name: str
+    difference: float
+    """As a share of the size of what is compared; nan if the check does not apply."""
+    words: str
+    """What was compared with what, or why the check does not apply."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the difference is small, or the check does not apply."""
+        return not self.difference > TOL
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What `check` has compared.
+
+    Attributes
+    ----------
+    title : str
+        The formulation and the problem.
+    lines : tuple of Check
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> iopt.check(iopt.GuoSchuurmansLP(beta=0.2)).lines[2].words
+    'the program has several variables'
+    """
+
+    title: str
+    lines: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing differs."""
+        return all(line.passed for line in self.lines)
+
+    def _table(self) -> list[dict[str, str]]:
+        return [
+            {
+                "check": line.name,
+                "differs by": "-" if np.isnan(line.difference) else f"{line.difference:.1e}",
+                "what": f"{line.words}{'' if line.passed else ': FAILED'}",
+            }
+            for line in self.lines
+        ]
+
+    def __str__(self) -> str:
+        return aligned(self.title, self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(self.title, self._table())
+
+
+class _DoesNotApply(Exception):
+    """Why a check says nothing about a formulation."""
+
+
+def check(
+    formulation: Formulation | type[Formulation] | str,
+    problem: KernelProblem | None = None,
+    *,
+    seed: int = 0,
+) -> Checks:
+    """Compare all that is made of the model of a formulation with what the model says.
+
+    Authors of formulations call it in their tests. It compares
+
+    - objective and constraints of the compiled program with the declaration at random points,
+    - its gradient with differences of the declared objective,
+    - the optimum with that of the points in another order,
+    - the decision values at free support vectors of both classes, which the offset centres,
+    - the optimum of a problem of six points with a search that knows the declaration only,
+    - the optimum of a convex program with that of cvxpy,
+    - the formulation with what its title says, as the command line reads it.
+
+    Parameters
+    ----------
+    formulation : Formulation, type or str
+    problem : KernelProblem, optional
+        By default 12 random points with an indefinite kernel.
+    seed : int
+        Of the random points.
+
+    Returns
+    -------
+    Checks
+        A table, one line a check; those that do not apply say why.
+
+    Raises
+    ------
+    FailedCheck
+        If something differs by more than 1e-6 of its size. The message is the table.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> checks = iopt.check(iopt.SVMDual(C=1.0))
+    >>> checks.passed, [line.name for line in checks.lines][:3]
+    (True, ['objective', 'constraints', 'gradient'])
+    """
+    checks.whole("seed", seed, least=0)
+    chosen = as_formulation(formulation)
+    asked = _problem(chosen.task, seed) if problem is None else problem
+    if not isinstance(asked, KernelProblem):
+        raise ParameterError("problem", "a KernelProblem", type(problem).__name__)
+    examined = _Examined(chosen, asked, np.random.default_rng(seed))
+    found = Checks(f"{chosen} on {asked.name}", tuple(examined.lines()))
+    if not found.passed:
+        raise FailedCheck(str(found), found)
+    return found
+
+
+def _problem(task: str, seed: int) -> KernelProblem:
+    """12 random points with the values of a sigmoid kernel, which is not positive semidefinite."""
+    X = np.random.default_rng(seed).standard_normal((12, 3))
+    K = np.tanh(X @ X.T - 0.5) + 0.5 * np.eye(12)
+    labels = X[:, 0] if task == "regression" else np.where(X[:, 0] + X[:, 1] > 0.0, 1, -1)
+    return KernelProblem(
+        K, None if task == "one class" else labels, task=task, name="12 random points"
+    )
+
+
+def _part(problem: KernelProblem, kept: NDArray[np.intp]) -> KernelProblem:
+    """The problem of some of the points, in their order."""
+    labels = None if problem.task == "one class" else problem.labels[kept]
+    return KernelProblem(problem.K[np.ix_(kept, kept)], labels, task=problem.task, name="part")
+
+
+def _share(one: float, other: float, size: float = 0.0) -> float:
+    """|one - other| as a share of the larger of both, or of a size if that is larger."""
+    largest = max(abs(one), abs(other), size)
+    return abs(one - other) / largest if largest else 0.0
+
+
+class _Examined:
+    """A formulation with a problem, and what several checks need of them."""
+
+    def __init__(
+        self, formulation: Formulation, problem: KernelProblem, generator: np.random.Generator
+    ) -> None:
+        self.formulation, self.problem, self.generator = formulation, problem, generator
+        self.declared = formulation.declare(problem)
+        self.program: Any = self.declared.compiled
+        self.sense = 1.0 if self.declared.sense == "minimize" else -1.0
+
+    @cached_property
+    def result(self) -> Result:
+        """The solution of the whole problem."""
+        return solve(self.problem, self.formulation)
+
+    def lines(self) -> Iterator[Check]:
+        """All checks, one after the other."""
+        checked: dict[str, Callable[[], tuple[float, str]]] = {
+            "objective": self.objective, "constraints": self.constraints,
+            "gradient": self.gradient, "order": self.order, "offset": self.offset,
+            "smallest": self.smallest, "cvxpy": self.in_cvxpy, "title": self.title,
+        }  # fmt: skip
+        for name, compare in checked.items():
+            try:
+                difference, words = compare()
+            except _DoesNotApply as reason:
+                difference, words = np.nan, str(reason)
+            yield Check(name, difference, words)
+
+    def _point(self) -> Values:
+        """Random values that the compiled program calls feasible."""
+        if self.program.feasible is not None:
+            x = self.program.feasible.random_point(self.generator)
+            return dict(self.program.values(x))
+        drawn = {
+            name: self.generator.standard_normal(shape)
+            for name, shape in self.program.shapes.items()
+        }
+        return dict(answers.feasible_values(self.program, drawn) or drawn)
+
+    # --------------------------------------------------------- the program and the declaration
+
+    def objective(self) -> tuple[float, str]:
+        worst = 0.0
+        for _ in range(POINTS):
+            values = self._point()
+            point = self.program.at(self.program.from_values(values))
+            size = answers.terms(self.program, point) + abs(self.program.constant)
+            declared, _ = self.declared.evaluate(values)
+            worst = max(worst, _share(declared, self.program.declared(point.value), size))
+        return worst, f"program and declaration at {POINTS} points"
+
+    def constraints(self) -> tuple[float, str]:
+        worst = 0.0
+        for _ in range(POINTS):
+            values = self._point()
+            if self.program.infeasibility(self.program.from_values(values)) > _MISSED:
+                raise _DoesNotApply("no feasible point is known yet")
+            largest = max(float(np.max(np.abs(value), initial=0.0)) for value in values.values())
+            _, violation = self.declared.evaluate(values)
+            worst = max(worst, violation / (1.0 + largest))
+        return worst, f"declared ones at {POINTS} points of the program"
+
+    def gradient(self) -> tuple[float, str]:
+        program, worst = self.program, 0.0
+        if program.feasible is None:
+            raise _DoesNotApply("the program has several variables")
+        if getattr(program, "is_split", False):
+            raise _DoesNotApply("the weights are held in two parts")
+        for _ in range(POINTS):
+            ends = [program.from_values(self._point()) for _ in range(2)]
+            middle, way = 0.5 * (ends[0] + ends[1]), ends[1] - ends[0]
+            slopes = program.at(middle).gradient
+            sides = (program.values(middle + t * way) for t in (-_STEP, _STEP))
+            low, high = (self.declared.evaluate(values)[0] for values in sides)
+            size = float(np.abs(slopes) @ np.abs(way))
+            rounding = 1e-13 * max(abs(low), abs(high)) / (TOL * _STEP)
+            rise = (high - low) / (2.0 * _STEP)
+            found = float(program.sense * (slopes @ way))
+            worst = max(worst, _share(rise, found, max(size, rounding)))
+        return worst, f"∇F and differences on {POINTS} ways between points"
+
+    # -------------------------------------------------------------------------------- optima
+
+    def _optimum(self, problem: KernelProblem) -> float:
+        """The proved optimum of a small problem; it is bracketed if it is not convex."""
+        result = solve(problem, self.formulation)
+        if result.certificate.claim is Claim.GLOBAL:
+            return float(result.objective)
+        if not isinstance(result.program, QP):
+            raise _DoesNotApply("the optimum is not proved")
+        bracket = bound(problem, self.formulation, gap=TOL, time_limit=10.0)
+        if bracket.relative_gap > TOL:
+            raise _DoesNotApply("the optimum was not bracketed in ten seconds")
+        return float(bracket.lower if bracket.maximised else bracket.upper)
+
+    def _whole(self) -> None:
+        """Refuse what belongs to all points of the problem."""
+        arrays = [np.shape(value) for value in vars(self.formulation).values()]
+        if any(shape and shape[0] == self.problem.n for shape in arrays):
+            raise _DoesNotApply("a parameter has a number for each point")
+
+    def order(self) -> tuple[float, str]:
+        self._whole()
+        if self.problem.n > 30:
+            raise _DoesNotApply("the problem has more than 30 points")
+        other = _part(self.problem, self.generator.permutation(np.arange(self.problem.n)))
+        difference = _share(self._optimum(self.problem), self._optimum(other)) - OPTIMA
+        return max(difference, 0.0), "optima of the points in two orders"
+
+    def smallest(self) -> tuple[float, str]:
+        self._whole()
+        if self.declared.inner is not None:
+            raise _DoesNotApply("the objective is a minimum over kernels")
+        problem, kept = self.problem, np.arange(min(2 * SMALLEST, self.problem.n))
+        if problem.task == "classification":
+            y = problem.y
+            kept = np.concatenate([np.flatnonzero(y == side)[:SMALLEST] for side in (-1, 1)])
+        small = _part(problem, np.sort(kept))
+        try:
+            optimum = self._optimum(small)
+        except IndefiniteOptError as error:
+            raise _DoesNotApply(f"{small.n} points are too few: {error}") from None
+        best = _searched(self.formulation.declare(small), self.sense, self.generator)
+        if best is None:
+            raise _DoesNotApply("the search has found no feasible point")
+        worse = self.sense * (optimum - best)  # a search may end above, but not below
+        shortfall = worse / max(abs(optimum), abs(best), 1.0) - OPTIMA
+        return max(shortfall, 0.0), f"{small.n} points: optimum and a search of {STARTS} starts"
+
+    def in_cvxpy(self) -> tuple[float, str]:
+        if not self.declared.is_convex:
+            raise _DoesNotApply("the program is not convex")
+        if self.problem.n > 100:
+            raise _DoesNotApply("the problem has more than 100 points")
+        model = self.declared.cvxpy()
+        try:
+            model.solve(solver="CLARABEL")
+        except Exception as error:  # of cvxpy, which has no common class of its errors
+            raise _DoesNotApply(f"cvxpy fails: {str(error).splitlines()[0]}") from None
+        if model.value is None or not np.isfinite(model.value):
+            raise _DoesNotApply(f"cvxpy ends with {model.status}")
+        excess = _share(float(model.value), float(self.result.objective), 1.0) - OPTIMA
+        return max(excess, 0.0), "optimum and that of Clarabel in cvxpy"
+
+    # ------------------------------------------------------------------ classifier and title
+
+    def offset(self) -> tuple[float, str]:
+        problem, program = self.problem, self.program
+        if problem.task != "classification":
+            raise _DoesNotApply("the problem has no two classes")
+        if program.feasible is None or not isinstance(program, QP):
+            raise _DoesNotApply("not a quadratic program in one vector")
+        if not isinstance(self.declared.offset, str):
+            raise _DoesNotApply("the offset is no multiplier")
+        x = program.from_values(self.result.values)
+        if x.size != problem.n:
+            raise _DoesNotApply("the program has more variables than points")
+        try:
+            classifier = self.result.classifier
+        except IndefiniteOptError as error:
+            raise _DoesNotApply(f"there is no classifier: {error}") from None
+        if classifier.change is not None:
+            raise _DoesNotApply("training changes the kernel")
+        scores = np.asarray(classifier.decision_function(problem.K))
+        free = ~np.logical_or(*program.feasible.at_bounds(x, _FREE))
+        sides = [scores[free & (problem.y == side)] for side in (1.0, -1.0)]
+        if not all(side.size for side in sides):
+            raise _DoesNotApply("no free support vector in one of the classes")
+        spread = max(float(np.ptp(side)) for side in sides)
+        high, low = (float(side.mean()) for side in sides)
+        if spread > 1e-3 * (high - low):
+            raise _DoesNotApply("free support vectors have different margins")
+        # The conditions hold up to the tolerance of the solve.
+        excess = abs(high + low) / max(abs(high), abs(low), 1e-300) - 1e-4
+        return max(excess, 0.0), "free support vectors of both classes"
+
+    def title(self) -> tuple[float, str]:
+        kind = type(self.formulation)
+        if any(np.ndim(value) for value in vars(self.formulation).values()):
+            raise _DoesNotApply("arrays have no spelling")
+        read = as_instance("formulation", Formulation, {kind.__name__: kind}, str(self.formulation))  # type: ignore[type-abstract]
+        names = [field.name for field in fields(self.formulation) if field.init]
+        same = all(getattr(read, name) == getattr(self.formulation, name) for name in names)
+        return 0.0 if same else np.inf, f"read from {str(self.formulation)!r}"
+
+
+def _searched(declared: Any, sense: float, generator: np.random.Generator) -> float | None:
+    """The best declared objective of a local search from random starts; None without a point.
+
+    It sees the values of the declared objective and of the declared constraints, and no arrays.
+    """
+    from scipy.optimize import minimize
+
+    shapes = {name: variable.shape for name, variable in declared.variables.items()}
+    sizes = [int(np.prod(shape, dtype=int)) for shape in shapes.values()]
+    kinds = {"Inequality": "ineq", "Equality": "eq"}
+    if not all(row.kind in kinds for row in declared.subject_to.values()):
+        raise _DoesNotApply("a constraint is neither ≤ nor =")
+
+    def put(x: Array) -> None:
+        parts = np.split(x, np.cumsum(sizes)[:-1])
+        named = zip(shapes.items(), parts, strict=True)
+        declared.set_values({name: part.reshape(shape) for (name, shape), part in named})
+
+    def residual(row: Any) -> Callable[[Array], Array]:
+        def of(x: Array) -> Array:
+            put(x)
+            left, right = (np.asarray(arg.value, dtype=float) for arg in row.args)
+            return np.ravel(right - left)
+
+        return of
+
+    def value(x: Array) -> float:
+        put(x)
+        return sense * float(declared.objective.value)
+
+    rows = [(kinds[row.kind], residual(row)) for row in declared.subject_to.values()]
+    given = [{"type": kind, "fun": of} for kind, of in rows]
+    best = None
+    for _ in range(STARTS):
+        start = generator.uniform(0.0, 1.0, sum(sizes))
+        found = minimize(value, start, method="SLSQP", constraints=given, options={"maxiter": 300})
+        missed = [np.abs(of(found.x)) if kind == "eq" else -of(found.x) for kind, of in rows]
+        worst = max((float(np.max(part, initial=0.0)) for part in missed), default=0.0)
+        if np.isfinite(found.fun) and worst <= _MISSED * (1.0 + float(np.abs(found.x).max())):
+            best = min(found.fun, np.inf if best is None else best)
+    return None if best is None else sense * best

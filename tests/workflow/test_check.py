@@ -1,0 +1,110 @@
+"""`iopt.check` passes for every formulation, and finds what is wrong about others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
+from helpers.problems import random_problem
+from indefinite_opt.algebra import Model, Program
+from indefinite_opt.errors import FailedCheck, ParameterError
+from indefinite_opt.formulations import known
+
+CHECKS = [
+    "objective", "constraints", "gradient", "order", "offset", "smallest", "cvxpy", "title",
+]  # fmt: skip
+
+
+def failed(formulation: iopt.Formulation, problem: iopt.KernelProblem | None = None) -> list[str]:
+    """The checks that fail."""
+    with pytest.raises(FailedCheck) as caught:
+        iopt.check(formulation, problem)
+    return [line.name for line in caught.value.checks.lines if not line.passed]
+
+
+@pytest.mark.parametrize("name", known())
+def test_every_formulation_is_what_it_says(name: str) -> None:
+    checks = iopt.check(known()[name]())
+    assert checks.passed
+    assert [line.name for line in checks.lines] == CHECKS
+    assert max(map(len, str(checks).splitlines())) <= 80
+    told = {line.name: line for line in checks.lines}
+    assert told["objective"].difference <= 1e-12
+    assert all(line.words for line in checks.lines)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_convex_duals_meet_cvxpy_and_nonconvex_ones_their_bracket(kernel: str) -> None:
+    checks = iopt.check(iopt.SVMDual(C=2.0), random_problem(kernel, n=12, seed=3), seed=1)
+    applied = {line.name for line in checks.lines if not np.isnan(line.difference)}
+    assert {"order", "smallest"} <= applied
+    assert ("cvxpy" in applied) == (kernel == "gaussian")
+
+
+@dataclass(frozen=True)
+class Dual(iopt.Formulation):
+    """The dual of the support vector machine, with mistakes that a flag turns on."""
+
+    mistake: str = ""
+
+    def model(self, problem: Any) -> Model:
+        alpha = cp.Variable(problem.n, name="alpha")
+        Q, y = problem.symbols("Q", "y")
+        gains = np.ones(problem.n)
+        if self.mistake == "order":
+            gains[0] = 3.0
+        rows = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= 1}
+        if self.mistake == "offset":
+            rows["total"] = cp.sum(alpha) == 4
+        return Model(
+            maximize=gains @ alpha - 0.5 * cp.quad_form(alpha, Q),
+            subject_to=rows,
+            coef=cp.multiply(y, alpha),
+            offset="total" if self.mistake == "offset" else "balance",
+        )
+
+
+def test_a_model_of_ones_own_is_checked() -> None:
+    assert iopt.check(Dual(), random_problem("gaussian", n=12, seed=5)).passed
+
+
+def test_a_model_that_depends_on_the_order_of_the_points_fails() -> None:
+    assert failed(Dual("order"), random_problem("gaussian", n=12, seed=5)) == ["order"]
+
+
+def test_an_offset_that_is_another_multiplier_fails() -> None:
+    assert "offset" in failed(Dual("offset"), random_problem("gaussian", n=12, seed=5))
+
+
+def test_a_program_that_is_not_the_model_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Declared values that are off by a ten thousandth."""
+    right = Program.evaluate
+
+    def wrong(declared: Program, values: Any) -> tuple[float, float]:
+        objective, violation = right(declared, values)
+        return 1.0001 * objective, violation
+
+    monkeypatch.setattr(Program, "evaluate", wrong)
+    assert failed(iopt.SVMDual(C=1.0)) == ["objective", "gradient"]
+
+
+@dataclass(frozen=True)
+class Spelled(Dual):
+    """A parameter that its title does not show as it is read."""
+
+    def __str__(self) -> str:
+        return "Spelled(mistake=title)"
+
+
+def test_a_title_that_says_something_else_fails() -> None:
+    assert failed(Spelled(), random_problem("gaussian", n=12, seed=5)) == ["title"]
+
+
+def test_what_is_no_kernel_problem_is_refused() -> None:
+    with pytest.raises(ParameterError, match="problem: expected a KernelProblem"):
+        iopt.check(iopt.SVMDual(), np.eye(3))  # type: ignore[arg-type]
