@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -14,7 +15,6 @@ import numpy as np
 
 from indefinite_opt.algebra import Constant, Model, Program, Record, affine, canonical, settled
 from indefinite_opt.errors import (
-    IndefiniteOptError,
     InfeasibleProblem,
     ParameterError,
     ProblemError,
@@ -65,25 +65,39 @@ class _Compiled(NamedTuple):
 
 
 class _OfProbe:
-    """An attribute of classes and objects that a probe of four points answers."""
+    """An attribute of classes and objects that a probe of four points answers.
 
-    def __init__(self, ask: Callable[[CompiledProgram[Any]], Any], otherwise: Any) -> None:
-        self.ask, self.otherwise = ask, otherwise
+    A model that is refused for its indefinite kernel may be asked with a positive definite one.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[CompiledProgram[Any]], Any],
+        otherwise: Any,
+        kernels: tuple[bool, ...] = (False,),
+    ) -> None:
+        self.ask, self.otherwise, self.kernels = ask, otherwise, kernels
 
     def __get__(self, formulation: Formulation | None, owner: type[Formulation]) -> Any:
-        for asked in (lambda: formulation, owner):
-            try:
-                return self.ask(asked().compiled(_probe(owner.task)))  # type: ignore[union-attr]
-            except (AttributeError, TypeError, IndefiniteOptError):
-                continue  # no object, parameters without defaults, or arrays of other sizes
+        for definite in self.kernels:
+            for asked in (lambda: formulation, owner):
+                # No object, parameters without defaults, or arrays of other sizes; the model of a
+                # user may end with any error.
+                with contextlib.suppress(Exception):
+                    return self.ask(asked().compiled(_probe(owner.task, definite)))  # type: ignore[union-attr]
         return self.otherwise
 
 
 @functools.cache
-def _probe(task: str) -> KernelProblem:
-    """Two points of each class, with an indefinite kernel whose eigenvalues are large."""
+def _probe(task: str, definite: bool) -> KernelProblem:
+    """Two points of each class, with a positive definite or an indefinite kernel.
+
+    The eigenvalues of the indefinite one are large.
+    """
     K = np.array([[8.0, 3.0, -9.0, 1.0], [3.0, -7.0, 4.0, 2.0], [-9.0, 4.0, 5.0, 6.0],
                   [1.0, 2.0, 6.0, -8.0]])  # fmt: skip
+    if definite:
+        K = K @ K
     labels = None if task == "one class" else [1, 1, -1, -1]
     return KernelProblem(K, labels, task=task, name="probe")
 
@@ -110,7 +124,8 @@ class Formulation(Declaration):
     reference : str
         Paper and equation numbers of the problem.
     program_type : type of CompiledProgram
-        The kind of compiled program that a solver must accept.
+        The kind of compiled program that a solver must accept; `CompiledProgram` itself where it
+        is not known without the problem.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
     needs_spectrum : bool
@@ -138,7 +153,7 @@ class Formulation(Declaration):
 
     reference: ClassVar[str] = ""
     task: ClassVar[str] = "classification"
-    program_type: ClassVar[Any] = _OfProbe(type, CompiledProgram)
+    program_type: ClassVar[Any] = _OfProbe(type, CompiledProgram, (False, True))
     convex: ClassVar[Any] = _OfProbe(_by_theorem, None)
     needs_spectrum: ClassVar[bool] = False
     new_points = "original"

@@ -35,9 +35,9 @@ from indefinite_opt.workflow import Options, PairwiseResult, Result, path_entrie
 
 Indices = NDArray[np.intp]
 
-FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
-"""Exceptions that make a cell fail without ending the study. Those of this package and of numpy's
-linear algebra are ValueErrors; solvers raise the others."""
+FAILURES = (Exception,)
+"""Exceptions that make a cell fail without ending the study: those of this package and of solvers,
+and any with which the code of a user ends. Ctrl-C is none of them."""
 
 MAX_CACHE_BYTES = 2**28
 """Memory for problems and splits that a process keeps, 256 MB: all of a data set of 500 points with

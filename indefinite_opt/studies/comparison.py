@@ -23,7 +23,6 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling import check_classes
 from indefinite_opt.problem import KernelProblem, check_problem
-from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.data import Data, HeldOut
 from indefinite_opt.studies.methods import (
     KERNELS,
@@ -32,6 +31,7 @@ from indefinite_opt.studies.methods import (
     Method,
     as_grid,
     default_methods,
+    may_solve,
 )
 from indefinite_opt.studies.metrics import COMPARED
 from indefinite_opt.studies.progress import Progress
@@ -44,7 +44,6 @@ from indefinite_opt.studies.protocols import (
     unstratified,
 )
 from indefinite_opt.studies.study import Study, StudyOutcome
-from indefinite_opt.workflow import available_solvers
 
 Test = tuple[ArrayLike, ArrayLike | None] | tuple[ArrayLike, ArrayLike | None, ArrayLike]
 
@@ -84,7 +83,8 @@ def compare(
         once.
     solvers : sequence of str, optional
         Every formulation is run with each of these solvers that fits it, of which each fits some;
-        by default with its default solver. Baselines have no solver.
+        by default with its default solver. One whose kind of program only a solve can tell is run
+        with all. Baselines have no solver.
     test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
         One fixed test set instead of folds: (m, n) kernel rows, m labels or targets, and the (m, m)
         kernel matrix of the new points if a formulation treats new points jointly, or needs their
@@ -153,8 +153,10 @@ def compare(
     the test points of the class that is rejected, which is to be compared with ν. Without labels
     this share is the only score.
 
-    A cell that fails reports its error in its row and does not stop the others. `seconds` is the
-    time of the solve; solvers are loaded and compiled before, on tiny problems.
+    A cell that fails reports its error in its row and does not stop the others, whatever error the
+    code of a user ends with; a method that no solver takes has such rows, too. The printed table
+    tells the reasons. `seconds` is the time of the solve; solvers are loaded and compiled before,
+    on tiny problems.
 
     Examples
     --------
@@ -257,8 +259,7 @@ def _grids(
         }
         names = [grid.solver]
         if grid.solver != NO_SOLVER and solvers is not None:
-            fitting = available_solvers(grid.method)  # type: ignore[arg-type]
-            names = [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
+            names = [name for name in dict.fromkeys(solvers) if may_solve(name, grid.method)]  # type: ignore[arg-type]
             idle = {name: None for name in idle if name not in names}
         for solver in names:
             each = grid.over(solver, mine)

@@ -15,7 +15,7 @@ from indefinite_opt.foundation import checks, parse_call, short
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import Kernel, kernels
-from indefinite_opt.quadratic import TRANSFORMS
+from indefinite_opt.quadratic import TRANSFORMS, CompiledProgram
 from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
@@ -28,7 +28,8 @@ NO_SOLVER = "-"
 """Entry of a baseline in the column of solvers."""
 
 BY_SIZE = "default"
-"""The solver of a linear program that is not named: it depends on the number of points."""
+"""The solver that is not named, where it depends on the data: of a linear program on the number of
+points, and of a model of which no kind is known before it is compiled on that."""
 
 
 def as_method(method: Method | type[Method] | str) -> Method:
@@ -367,12 +368,23 @@ def _listed(values: Iterable[Any]) -> str:
     return f"{{{', '.join(map(short, values))}}}"
 
 
+def may_solve(solver: str, formulation: Formulation) -> bool:
+    """Whether a solver is one for a formulation, or only a solve can tell.
+
+    >>> may_solve("smo", as_formulation("SVMDual")), may_solve("smo", as_formulation("LPSVM"))
+    (True, False)
+    """
+    name = as_solver(solver).name
+    return formulation.program_type is CompiledProgram or name in available_solvers(formulation)
+
+
 def _solver_of(method: Method, name: str | None) -> str:
     if isinstance(method, Baseline):
         return NO_SOLVER
     if name is None:
-        linear = issubclass(method.program_type, LinearProgram)
-        return BY_SIZE if linear else method.program_type.usual_solver
-    if as_solver(name).name not in available_solvers(method):
+        kind = method.program_type
+        by_data = issubclass(kind, LinearProgram) or not hasattr(kind, "usual_solver")
+        return BY_SIZE if by_data else str(kind.usual_solver)
+    if not may_solve(name, method):
         raise ParameterError("solver", f"one of {', '.join(available_solvers(method))}", name)
     return name

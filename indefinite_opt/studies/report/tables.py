@@ -183,16 +183,22 @@ def text_width() -> int:
 
 
 def text(comparison: ComparisonLike) -> str:
-    """The table of `terminal_table` as plain text, and the conclusions."""
-    told = (textwrap.fill(sentence, text_width()) for sentence in conclusions(comparison))
+    """The table of `terminal_table` as plain text, why methods have failed, and the conclusions."""
+    told = (textwrap.fill(sentence, text_width()) for sentence in _sentences(comparison))
     return "\n\n".join([_table_text(comparison), *told])
 
 
 def html(comparison: ComparisonLike) -> str:
-    """The summary and the conclusions in HTML."""
+    """The summary, why methods have failed, and the conclusions in HTML."""
     problem = comparison.problem
     title = f"{problem.name} (n = {problem.n}), {comparison.settings['evaluation']}"
-    return html_table(title, table_cells(comparison), conclusions(comparison))
+    return html_table(title, table_cells(comparison), _sentences(comparison))
+
+
+def _sentences(comparison: ComparisonLike) -> list[str]:
+    """Why methods have failed, and the conclusions."""
+    failed = [f"{name} ({solver}): {told}" for name, solver, told in failures(comparison)]
+    return failed + conclusions(comparison)
 
 
 def _table_text(comparison: ComparisonLike) -> str:
