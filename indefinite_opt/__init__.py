@@ -40,7 +40,7 @@ from indefinite_opt.formulations import (
     UniformWeights,
     available_formulations,
 )
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status
 from indefinite_opt.workflow import (
@@ -91,6 +91,7 @@ __all__ = [
     "SVDD",
     "Baseline",
     "Claim",
+    "Classifier",
     "ConfidenceProblem",
     "ConvexHullDual",
     "ConvexHullPrimal",

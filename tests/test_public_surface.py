@@ -6,6 +6,7 @@ added; `python tests/test_public_surface.py` prints the list as it is now, for a
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ sys.path.append(str(Path(__file__).parents[1] / "docs" / "extensions"))
 
 import api_pages
 
+import indefinite_opt as iopt
 from indefinite_opt.command_line.app import app
 
 LIST = Path(__file__).with_name("public_surface.txt")
@@ -63,6 +65,10 @@ def test_nothing_that_users_have_is_gone() -> None:
     promised = LIST.read_text(encoding="utf-8").splitlines()
     assert len(promised) > 1000
     assert sorted(set(promised) - set(surface())) == []
+
+
+def test_names_that_have_moved_are_where_they_were() -> None:
+    assert importlib.import_module("indefinite_opt.modeling").Classifier is iopt.Classifier
 
 
 if __name__ == "__main__":

@@ -99,7 +99,8 @@ class Model:
     distances : bool
         Whether the coefficients are those of distances d(x_i, x) in place of k(x_i, x).
     classifier : callable, optional
-        (program, values) -> classifier, where coefficients and offset are no such expressions.
+        (program, values) -> classifier, such as a `Classifier`, where coefficients and offset are
+        no such expressions. Without it and without `coef` there is nothing to predict by.
     change : object, optional
         How training has changed the kernel; see `Classifier`.
     theorem : callable, optional

@@ -61,7 +61,7 @@ def compare(
 
     problem = data.problem()
     titles = split_calls(formulations) or [formulations]
-    methods = None if formulations == "all" else list(map(options.named_or_own, titles))
+    methods = None if formulations == "all" else titles
     values = {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
     if grid == DEFAULT_GRID:
         # Without labels nothing tells the entries of a grid apart.

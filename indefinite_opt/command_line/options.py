@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
 import inspect
-import runpy
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +17,7 @@ from typer.models import ArgumentInfo
 import indefinite_opt as iopt
 from indefinite_opt.command_line.terminal import in_options
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import MAX_BYTES, checks, instantiate, parse_call
+from indefinite_opt.foundation import MAX_BYTES, checks, parse_call
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import as_text, kernels
 from indefinite_opt.studies import as_method
@@ -222,49 +219,8 @@ def facts_line(problem: iopt.KernelProblem) -> str:
 
 def chosen_formulation(title: str) -> Formulation:
     """The formulation of a title; `ParameterError` for a baseline, which only `compare` runs."""
-    method = as_method(named_or_own(title))
+    method = as_method(title)
     if isinstance(method, Baseline):
         got = f"the baseline {type(method).__name__}"
         raise ParameterError("formulation", "a formulation", got, "`compare` runs baselines.")
     return method
-
-
-def named_or_own(text: str) -> Any:
-    """The title as it is, or an object of the class that `FILE.py:Class(C=1)` names.
-
-    In place of a file there may be a module, `package.module:Class`. Nothing but the command line
-    reads such titles, as they run code: a saved result never does.
-    """
-    source, colon, _ = text.partition("(")[0].rpartition(":")  # C:\\mine.py:MyDual has two
-    if not colon:
-        return text
-    own = {
-        name: cls
-        for name, cls in _defined(source).items()
-        if inspect.isclass(cls) and issubclass(cls, Formulation | Baseline)
-        if not inspect.isabstract(cls)
-    }
-    if not own:
-        expected = "a file with a class of Formulation or Baseline"
-        raise DataError("formulation", expected, f"none in {source}")
-    return instantiate("formulation", own, text.removeprefix(source + colon))
-
-
-def _defined(source: str) -> dict[str, Any]:
-    """What the code of a file or a module defines, by its names."""
-    file = Path(source)
-    folder = file.resolve().parent if file.suffix == ".py" else Path.cwd()
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))  # the last one, so that no file there hides a library
-    try:
-        if file.suffix == ".py":
-            return runpy.run_path(source, run_name=file.stem)
-        module = importlib.import_module(source)
-    except Exception as error:
-        got = f"{source}: {type(error).__name__}: {error}"
-        raise DataError("formulation", "code that Python imports", got) from error
-    from cloudpickle import register_pickle_by_value
-
-    # Processes that joblib has started before do not search the folder.
-    register_pickle_by_value(module)
-    return vars(module)

@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 import indefinite_opt as iopt
 from indefinite_opt.command_line import options, terminal
 from indefinite_opt.command_line.terminal import answer, public, say
-from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.errors import DataError, IndefiniteOptError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
 from indefinite_opt.problem import Encoding, as_text, in_order, read_frame, read_grid, read_labels
 from indefinite_opt.quadratic import QP, proof_checker, read_document
@@ -81,7 +81,8 @@ def solve(
 
     With more than two classes each pair is solved, one against one. The exit code is 1 if nothing
     is proved, so that the claim is NONE. Ctrl-C ends the search: the best point so far is still
-    printed and written, and the exit code is 130.
+    printed and written, and the exit code is 130. A result that --save cannot write is printed,
+    then the reason, and the exit code is 2.
     """
     terminal.check_writable(output=output, save=save)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
@@ -96,17 +97,24 @@ def solve(
         **vars(limits),
     )
     terminal.save_values(output, result)
-    if save is not None:
-        result.save(save)
+    unwritten = ""
+    try:
+        if save is not None:
+            result.save(save)
+    except IndefiniteOptError as error:
+        unwritten = f"{save} was not written: {error}"
     told = public(result)
     lines = _lines(result) if isinstance(result, Result) else [str(result)]
-    support = f"{told['support']} support vectors of {problem.n} points"
+    support = "no classifier, as the model has no coef"
+    if "support" in told:
+        support = f"{told['support']} support vectors of {problem.n} points"
     known = {name: told[name] for name in FITS if told.get(name) is not None}
     support += "".join(FITS[name].format(x, 100.0 * x) for name, x in known.items())
     lines[1:1] = [f"  {options.facts_line(problem)}; seed {limits.seed}", f"  {support}"]
     lines += map(terminal.in_options, told.get("remarks", ())[len(problem.remarks) :])
     good = iopt.Claim[told["claim"]] > iopt.Claim.NONE
-    answer(as_json, options.facts(problem) | told, "\n".join(lines), good, result.status)
+    told = options.facts(problem) | told
+    answer(as_json, told, "\n".join(lines), good, result.status, unwritten)
 
 
 def _lines(result: Result) -> list[str]:

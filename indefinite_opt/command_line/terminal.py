@@ -21,7 +21,6 @@ from typer.core import TyperCommand
 
 from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError
 from indefinite_opt.foundation import read_arrays, read_bytes, read_json
-from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Status
 from indefinite_opt.workflow import WIDTH, Bracket, Result, training_fit
 
@@ -97,12 +96,20 @@ def _wrapped(line: str) -> str:
     )
 
 
-def answer(as_json: bool, told: object, text: str, good: bool, status: object = None) -> NoReturn:
-    """Print JSON or the text, and end with 130 after Ctrl-C, with 1 unless the outcome is good."""
+def answer(
+    as_json: bool, told: object, text: str, good: bool, status: object = None, error: str = ""
+) -> NoReturn:
+    """Print JSON or the text, and end with 130 after Ctrl-C, with 1 unless the outcome is good.
+
+    After an error, which is said behind it, with 2.
+    """
     if as_json:
         print_json(told)
     else:
         say(text, wrap=True)
+    if error:
+        say(f"error: {error}", "red", stderr)
+        raise Exit(2)
     raise Exit(130 if status is Status.INTERRUPTED else int(not good))
 
 
@@ -122,7 +129,7 @@ def public(found: Any) -> dict[str, Any]:
     if isinstance(found, Result):
         ends = [(one.objective, one.count) for one in found.optima]
         told |= public(found.certificate) | {"remarks": found.remarks, "optima": ends}
-    if hasattr(found, "predict") and isinstance(found.problem, KernelProblem):
+    if getattr(found, "has_classifier", False):
         classifier = found.classifier
         told |= dict([training_fit(found)]) | {"support": classifier.support.size}
         told |= {"offset": classifier.offset} if hasattr(classifier, "offset") else {}

@@ -91,7 +91,8 @@ def _panels(path: PathLike, test: tuple[Any, Any] | None) -> dict[str, dict[str,
     panels = {}
     if "objective" in columns:
         panels["objective"] = {"": _column(path.table, "objective")}
-    panels["support vectors"] = {"": _column(path.table, "support")}
+    if "support" in columns:
+        panels["support vectors"] = {"": _column(path.table, "support")}
     fits = [name for name in _FITS if name in columns]
     if len(fits) == 1:  # else formulations are for different tasks, and nothing can be compared
         label, start, factor = _FITS[fits[0]]

@@ -29,8 +29,17 @@ from indefinite_opt.formulations.spectrum_svm import SpectrumSVM
 from indefinite_opt.formulations.svdd import SVDD
 from indefinite_opt.formulations.svm_dual import SVMDual
 from indefinite_opt.formulations.uniform_weights import UniformWeights
-from indefinite_opt.foundation import as_instance, discover
+from indefinite_opt.foundation import as_instance, discover, instantiate, of_user_code
 from indefinite_opt.modeling import Formulation
+
+
+def named_formulation(title: str) -> Formulation:
+    """The formulation of this package that a title names, with its parameters.
+
+    >>> named_formulation("SVMDual(C=2)")
+    SVMDual(C=2, bias=True, class_weight=None, weights=None)
+    """
+    return instantiate("formulation", known(), title)
 
 
 @functools.cache
@@ -49,7 +58,15 @@ def available_formulations() -> list[str]:
 
 
 def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:
-    """The formulation of an object, a class, or a name with parameters."""
+    """The formulation of an object, a class, or a name with parameters.
+
+    A name may be that of a class in the code of a user, `mine.py:MyDual(C=1)`, which is run. What
+    is read from a file is asked of `named_formulation`.
+    """
+    if isinstance(formulation, str):
+        return of_user_code("formulation", formulation, Formulation) or named_formulation(
+            formulation
+        )
     told = "A baseline is trained by its own fit(problem), by compare or by KernelClassifier."
     hint = told if hasattr(formulation, "fit") else ""
     return as_instance("formulation", Formulation, known(), formulation, hint)  # type: ignore[type-abstract]

@@ -70,4 +70,5 @@ from indefinite_opt.foundation.threads import (
     pool,
     thread_count,
 )
+from indefinite_opt.foundation.user_code import of_user_code, split_source
 from indefinite_opt.foundation.version import version_of

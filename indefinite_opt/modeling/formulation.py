@@ -276,6 +276,16 @@ class Formulation(Declaration):
         Estimators ask before they compute a kernel.
         """
 
+    def has_classifier(self, problem: Any) -> bool:
+        """Whether the model has a classifier, by its `coef` or its `classifier`.
+
+        One without is a program that is solved, certified and bracketed like any other.
+        """
+        read = self._read
+        known = read is not None and read.problem is problem
+        model = read.model if read is not None and known else _model(self, problem)
+        return model.classifier is not None or model.coef is not None
+
     def classifier(self, problem: Any, values: Values, tol: float = 1e-6) -> Classifier:
         """The classifier that values of the variables define.
 
@@ -292,7 +302,8 @@ class Formulation(Declaration):
             found: Classifier = model.classifier(program, values)
             return found
         if model.coef is None:
-            raise ProblemError("classifier", "a model with coef", f"{self}, which has none")
+            hint = "Give its Model the coefficients of the decision values."
+            raise ProblemError("classifier", "a model with coef", f"{self}, which has none", hint)
         shelf = derived_values(problem)
         known, coefficients = shelf.get("coef", (None, None))
         if known is not record:

@@ -154,6 +154,11 @@ def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> lis
                 try:
                     if isinstance(found, Exception):
                         raise found
+                    if found.fitted is None and metric.needs_classifier:
+                        raise ParameterError(
+                            "grid", f"single values for {found.method}", "several",
+                            "A model without coef has no scores to choose them by.",
+                        )  # fmt: skip
                     row[index] = metric.sign * float(metric.of(found))
                 except FAILURES as failure:
                     failed = failure
@@ -194,8 +199,8 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
         try:
             if isinstance(method, Baseline):
                 began = clock()
-                fitted = trained(method, split.problem, plan.seed)
-                yield Fit(split, method, fitted, None, clock() - began)
+                learned = trained(method, split.problem, plan.seed)
+                yield Fit(split, method, learned, None, clock() - began)
                 continue
             result = None
             # After an exception that is no error of this package each is solved for itself.
@@ -207,7 +212,8 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
                 raise result
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
                 raise KeyboardInterrupt  # no parameters are chosen from interrupted searches
-            yield Fit(split, method, result.classifier, result, result.seconds)
+            fitted = result.classifier if result.has_classifier else None
+            yield Fit(split, method, fitted, result, result.seconds)
         except FAILURES as failure:
             yield failure
 

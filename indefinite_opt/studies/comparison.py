@@ -20,6 +20,7 @@ from indefinite_opt.foundation import (
     label_vector,
     parse_call,
     real_array,
+    split_source,
 )
 from indefinite_opt.modeling import check_classes
 from indefinite_opt.problem import KernelProblem, check_problem
@@ -153,6 +154,9 @@ def compare(
     the test points of the class that is rejected, which is to be compared with ν. Without labels
     this share is the only score.
 
+    A formulation whose model has no `coef` has no classifier: its row has no score and no support
+    vectors, but objective, claim and time.
+
     A cell that fails reports its error in its row and does not stop the others, whatever error the
     code of a user ends with; a method that no solver takes has such rows, too. The printed table
     tells the reasons. `seconds` is the time of the solve; solvers are loaded and compiled before,
@@ -274,7 +278,7 @@ def _grids(
 def _written(item: Grid | Method | type[Method] | str, names: Iterable[str]) -> set[str]:
     """Those parameters that the caller has given a value of his own, which are not varied."""
     if isinstance(item, str):
-        return set(parse_call(item)[1])
+        return set(parse_call(split_source(item)[1])[1])
     if isinstance(item, Grid):
         return {*item.parameters, *(() if item.kernels == (None,) else KERNELS)}
     usual = {each.name: each.default for each in dataclasses.fields(item)}  # type: ignore[arg-type]

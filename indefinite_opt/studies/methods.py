@@ -11,7 +11,7 @@ from typing import Any
 
 from indefinite_opt.errors import IndefiniteOptError, ParameterError
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import checks, parse_call, short
+from indefinite_opt.foundation import checks, of_user_code, parse_call, short
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import Kernel, kernels
@@ -23,6 +23,7 @@ from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.workflow import available_solvers
 
 Method = Formulation | Baseline
+_METHODS = (Formulation, Baseline)
 
 NO_SOLVER = "-"
 """Entry of a baseline in the column of solvers."""
@@ -35,6 +36,8 @@ points, and of a model of which no kind is known before it is compiled on that."
 def as_method(method: Method | type[Method] | str) -> Method:
     """A formulation or baseline, given as an object, a class, or a name with parameters.
 
+    A name may be that of a class in a file or a module, `mine.py:MyDual(C=10)`, whose code is run.
+
     Examples
     --------
     >>> as_method("SVMDual(C=10)"), as_method("KNN(k=3)")
@@ -42,6 +45,10 @@ def as_method(method: Method | type[Method] | str) -> Method:
     """
     if isinstance(method, Baseline) or (isinstance(method, type) and issubclass(method, Baseline)):
         return as_baseline(method)
+    own = of_user_code("formulation", method, *_METHODS) if isinstance(method, str) else None
+    if own is not None:
+        made: Method = own
+        return made
     others = {name.casefold() for name in known_baselines()}
     if isinstance(method, str) and parse_call(method, "formulation")[0].casefold() in others:
         return as_baseline(method)

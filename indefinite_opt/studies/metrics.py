@@ -30,8 +30,8 @@ class Fit:
 
     split: Split
     method: Any
-    fitted: Fitted
-    """The classifier."""
+    fitted: Fitted | None
+    """The classifier; None if the model of a formulation has none."""
     result: Result | PairwiseResult | None
     """None for a baseline."""
     seconds: float
@@ -103,10 +103,20 @@ class Fit:
         return proof_of(self.result)
 
     @property
+    def support(self) -> NDArray[np.intp]:
+        """Indices of the training points that are needed to predict, (s,)."""
+        found: Any = self.fitted
+        return np.asarray(found.support)
+
+    @property
     def coef(self) -> NDArray[np.float64]:
         """Signed coefficients of the training points; NaN for a classifier without any."""
         found: Any = getattr(self.fitted, "coef", None)
         return np.full(self.split.problem.n, np.nan) if found is None else np.asarray(found)
+
+
+_OF_CLASSIFIERS = ("support", "squared_norm", "prediction_seconds")
+"""The metrics about classifiers that every task has."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +133,22 @@ class Metric:
     task: str | None = None
     """The only task that has it, if it is one."""
 
+    @property
+    def needs_classifier(self) -> bool:
+        """Whether it is about predictions or coefficients."""
+        return self.task is not None or self.name in _OF_CLASSIFIERS
+
     def of(self, fit: Fit) -> float | int | str:
-        """The value; `ParameterError` for another task."""
+        """The value, NaN if it needs a classifier and there is none.
+
+        `ParameterError` for another task.
+        """
         task = fit.split.problem.task
         if self.task not in (None, task):
             fitting = [each.name for each in METRICS.values() if each.task == task]
             raise ParameterError("metrics", f"one of {', '.join(fitting)} for {task}", self.name)
+        if fit.fitted is None and self.needs_classifier:
+            return math.nan
         return self.value(fit)
 
     @property
@@ -244,7 +264,7 @@ _ALL = (
            "without one; the largest of all pairs of classes",
            lambda fit: fit.proved["proved_within"], False),
     Metric("support", "number of support vectors, of any pair of classes",
-           lambda fit: int(fit.fitted.support.size), False, missing=0),
+           lambda fit: int(fit.support.size), False, missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),
     Metric("squared_norm", "squared norm of the normal vector, coefᵀ K coef; may be negative",
            lambda fit: float(fit.coef @ fit.split.problem.gram.times(fit.coef))),

@@ -12,7 +12,7 @@ _NAMES = {"classification": "training_error", "regression": "training_rmse"}
 def training_fit(result: Any) -> tuple[str, float | None]:
     """The name and the value of `misfit` on the training points.
 
-    None where it takes more than the kernel matrix to know.
+    None where there is no classifier, and where it takes more than the kernel matrix to know.
 
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])
@@ -23,7 +23,9 @@ def training_fit(result: Any) -> tuple[str, float | None]:
     name = _NAMES.get(task, "training_outliers")
     if task == "classification" and problem.classes.size == 2:
         return name, result.training_error
-    if result.classifier.new_points == "joint" or not problem.curvature_known:
+    if not result.has_classifier or not problem.curvature_known:
+        return name, None
+    if result.classifier.new_points == "joint":
         return name, None
     distances = getattr(result.classifier, "distances", False)
     known = problem.as_distances if distances else problem

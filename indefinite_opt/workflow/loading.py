@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError, shown
-from indefinite_opt.formulations import as_formulation
+from indefinite_opt.formulations import named_formulation
 from indefinite_opt.foundation import (
     MAX_BYTES,
     TASKS,
@@ -79,7 +79,7 @@ def _result(arrays: dict[str, Any]) -> Result | PairwiseResult:
     facts = parsed_json(str(arrays.pop("facts")).encode())
     if facts["format"] != FORMAT:
         raise DataError("format", repr(FORMAT), shown(facts["format"]))
-    formulation = as_formulation(_text(facts, "formulation"))
+    formulation = named_formulation(_text(facts, "formulation"))
     problem = _problem(facts, arrays)
     if "pairs" in facts:
         return _pairwise_result(problem, formulation, facts, arrays)

@@ -186,6 +186,11 @@ class PairwiseResult(Pairwise[Result]):
         """The largest relative gap to a proved bound of all pairs; inf if one has none."""
         return max(result.certificate.proved_within for result in self.members.values())
 
+    @property
+    def has_classifier(self) -> bool:
+        """Whether the values of every pair define a classifier."""
+        return all(result.has_classifier for result in self.members.values())
+
     @cached_property
     def classifier(self) -> PairwiseClassifier:
         """The classifiers of the pairs, which vote."""

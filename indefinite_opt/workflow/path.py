@@ -219,9 +219,10 @@ class Path(Sequence[Any]):
 
         The parameters that differ (or "formulation"), "objective" (not for pairs of classes),
         "support" (the number of support vectors), "training_error" (the share of misclassified
-        points; "training_rmse" of a regression, "training_outliers" of one class), "claim",
-        "gap_kind", "gap" and "proved_within" of the certificate, the weakest and largest of all
-        pairs of classes, "seconds", and "error", which is empty unless the formulation has failed.
+        points; "training_rmse" of a regression, "training_outliers" of one class), both of which
+        models without `coef` have not, "claim", "gap_kind", "gap" and "proved_within" of the
+        certificate, the weakest and largest of all pairs of classes, "seconds", and "error", which
+        is empty unless the formulation has failed.
         """
         found = [_measured(entry) for entry in self.entries]
         names = dict.fromkeys(name for each in found for name in each if name != "error")
@@ -321,7 +322,8 @@ def _measured(entry: Entry) -> dict[str, Any]:
     if isinstance(entry, IndefiniteOptError):
         return {"error": f"{type(entry).__name__}: {entry}"}
     told: dict[str, Any] = {"objective": entry.objective} if isinstance(entry, Result) else {}
-    told |= {"support": int(entry.classifier.support.size), **dict([training_fit(entry)])}
+    if entry.has_classifier:
+        told |= {"support": int(entry.classifier.support.size), **dict([training_fit(entry)])}
     return told | {**proof_of(entry), "seconds": entry.seconds, "error": ""}
 
 

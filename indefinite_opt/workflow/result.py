@@ -155,8 +155,17 @@ class Result:
         return self._settled.program(self.problem)
 
     @cached_property
+    def has_classifier(self) -> bool:
+        """Whether these values define a classifier.
+
+        Those of a quadratic program do not, nor of a formulation whose model has no `coef`.
+        """
+        own = isinstance(self.formulation, Formulation)
+        return own and bool(self._settled.has_classifier(self.problem))
+
+    @cached_property
     def classifier(self) -> Classifier:
-        """The classifier these values define; a quadratic program has none."""
+        """The classifier these values define, if there is one; see `has_classifier`."""
         if not isinstance(self.formulation, Formulation):
             raise IncompatibleSolver("a quadratic program defines no classifier")
         described = self.formulation.task == "one class"
@@ -168,14 +177,15 @@ class Result:
     def training_error(self) -> float | None:
         """Share of the training points that are misclassified.
 
-        None where there are no two classes, and where it takes more than the kernel matrix to know.
+        None where there are no two classes or no classifier, and where it takes more than the
+        kernel matrix to know.
         """
         problem, formulation = self.problem, self.formulation
         if not isinstance(problem, KernelProblem) or not problem.curvature_known:
             return None
         if not isinstance(formulation, Formulation) or formulation.task != "classification":
             return None
-        if self.classifier.new_points == "joint":
+        if not self.has_classifier or self.classifier.new_points == "joint":
             return None
         direct = self.classifier.unchanged()
         positive = problem.gram.times(direct.coef) + direct.offset > 0.0

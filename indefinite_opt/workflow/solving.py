@@ -90,7 +90,8 @@ def solve(
     ----------
     problem : KernelProblem or QuadraticProgram
     formulation : Formulation or str
-        A formulation object, or its name with parameters: `"SVMDual(C=10)"`. None for a quadratic
+        A formulation object, or its name with parameters: `"SVMDual(C=10)"`, or one of your own,
+        `"mine.py:MyDual(C=10)"`, in a file or a module, whose code is run. None for a quadratic
         program, which needs no formulation.
     solver : str or Solver, optional
         By default `multistart` for quadratic programs, `highs` for linear programs and `newton`

@@ -1,12 +1,14 @@
-"""Formulations of one's own, by a file or a module, at the command line."""
+"""Formulations of one's own, by a file or a module, at the command line and in Python."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import indefinite_opt as iopt
 from helpers.commands import printed, run
 
 MINE = '''
@@ -98,6 +100,73 @@ def test_what_cannot_be_loaded(mine: Path, tmp_path: Path, title: str, message: 
 
 
 def test_a_saved_result_does_not_name_code(mine: Path, tmp_path: Path) -> None:
-    result = run("solve", *DATA, f"{mine}:HalfDual", "--save", tmp_path / "model.npz")
-    assert result.exit_code == 2
-    assert "one of this package" in " ".join(result.stderr.split())
+    """The result is printed nevertheless, as text and as JSON, and the reason behind it."""
+    model = tmp_path / "model.npz"
+    command = ("solve", *DATA, f"{mine}:HalfDual", "--save", model)
+    told = printed(*command[:-2])
+    for more in ((), ("--json",)):
+        result = run(*command, *more)
+        assert result.exit_code == 2
+        error = " ".join(result.stderr.split())
+        assert error.startswith("error: ")
+        assert "model.npz was not written: formulation: expected one of this package" in error
+        assert not model.exists()
+        if more:
+            assert json.loads(result.stdout)["claim"] in told
+        else:
+            assert result.stdout.splitlines()[1:] == told.splitlines()[1:]  # the first has seconds
+
+
+def test_a_file_that_names_code_is_refused_and_runs_nothing(mine: Path, tmp_path: Path) -> None:
+    """`load` reads data, which may come from anywhere."""
+    ran = tmp_path / "ran"
+    mine.write_text(f"{MINE}\nopen({str(ran)!r}, 'w').close()\n")
+    model = tmp_path / "model.npz"
+    printed("solve", *DATA, "SVMDual", "--save", model)
+    with np.load(model) as saved:
+        arrays = dict(saved)
+    for name in (f"{mine}:HalfDual", f"{mine.stem}:HalfDual"):
+        facts = json.loads(str(arrays["facts"])) | {"formulation": name}
+        np.savez(model, **(arrays | {"facts": np.array(json.dumps(facts))}))
+        with pytest.raises(iopt.errors.DataError):
+            iopt.load(model)
+        assert not ran.exists()
+
+
+def test_python_reads_the_same_titles(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everywhere where a formulation is asked for by its name; a file is run once."""
+    monkeypatch.chdir(mine.parent)
+    title = f"{mine.name}:HalfDual"
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    labels = np.where(X[:, 0] > 0, 1, -1)
+    problem = iopt.KernelProblem.from_data(X, labels, "gaussian(gamma=1)")
+    usual = iopt.solve(problem, "SVMDual(C=1)").objective
+    result = iopt.solve(problem, f"{title}(C=2)")
+    assert str(result.formulation) == "HalfDual(C=2)"
+    assert result.objective == pytest.approx(usual, rel=1e-6)
+    assert iopt.verify(problem, f"{title}(C=2)", result.values).claim is iopt.Claim.GLOBAL
+    assert iopt.bound(problem, f"{mine.stem}:HalfDual(C=2)").upper == pytest.approx(usual, rel=1e-4)
+    path = iopt.solve_path(problem, [f"{title}(C={C})" for C in (1, 2)])
+    assert path.varied == ("C",)
+    assert path[1].objective == pytest.approx(usual, rel=1e-6)
+    assert "smo" in iopt.available_solvers(title)
+    found = iopt.compare(
+        problem, [f"{title}(C=2)", f"{mine.name}:Majority"], folds=2, grid={"C": [1, 2]},
+        progress=False,
+    )  # fmt: skip
+    assert sorted(found.summary["method"]) == ["HalfDual(C=2)", "Majority"]
+    assert found.frame["error"].eq("").all()
+    machine = iopt.KernelClassifier(f"{title}(C=2)", "gaussian(gamma=1)").fit(X, labels)
+    own = result.predict(X).tolist()
+    assert machine.predict(X).tolist() == own
+    with pytest.raises(iopt.errors.UnknownName, match="expected one of HalfDual, got 'Majority'"):
+        iopt.solve(problem, f"{mine.name}:Majority")
+    with pytest.raises(iopt.errors.DataError, match="FileNotFoundError"):
+        iopt.solve(problem, "missing.py:Mine")
+
+
+def test_a_file_that_changes_is_run_again(mine: Path) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])  # of which 2c - c² is greatest at min(C, 1)
+    assert iopt.solve(problem, f"{mine}:HalfDual(C=1)").objective == pytest.approx(0.75)
+    mine.write_text(MINE.replace("self.C / 2", "self.C / 4"))
+    assert iopt.solve(problem, f"{mine}:HalfDual(C=1)").objective == pytest.approx(0.4375)

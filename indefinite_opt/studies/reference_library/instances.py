@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.formulations import as_formulation
+from indefinite_opt.formulations import named_formulation
 from indefinite_opt.foundation import Array, finite_array
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
@@ -70,7 +70,7 @@ class Instance:
     @property
     def formulation(self) -> Formulation | None:
         """The formulation that the title names; None for a quadratic program, which is its own."""
-        return as_formulation(self.title) if self.title else None
+        return named_formulation(self.title) if self.title else None
 
     def problem(self) -> KernelProblem | QuadraticProgram:
         """The quadratic program, or kernel matrix and labels, generated from kernel, n and seed.
@@ -109,7 +109,7 @@ class Instance:
     def program(self, problem: KernelProblem | QuadraticProgram) -> QP:
         """The quadratic program as solvers read it."""
         if isinstance(problem, KernelProblem):
-            return cast("QP", as_formulation(self.title).program(problem))
+            return cast("QP", named_formulation(self.title).program(problem))
         return problem.program()
 
     def closed_form(self, problem: KernelProblem | QuadraticProgram) -> float | None:

@@ -175,9 +175,12 @@ def _measured(comparison: ComparisonLike) -> str:
 def _regions(comparison: ComparisonLike) -> str:
     """Decision regions of every formulation trained on all the data, for points in the plane."""
     X = comparison.problem.X
-    if X is None or X.shape[1] != 2 or not comparison.fitted:
+    if X is None or X.shape[1] != 2:
         return ""
-    figure = regions_figure(training_problem(comparison.problem), comparison.fitted)
+    fitted = [result for result in comparison.fitted if result.has_classifier]
+    if not fitted:
+        return ""
+    figure = regions_figure(training_problem(comparison.problem), fitted)
     drawing = image(figure, "Decision regions")
     caption = "Decision functions after training on all points; support vectors are circled."
     return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>\n"
