@@ -15,10 +15,13 @@ Least squares
 from indefinite_opt.algebra.atoms import (
     Constant,
     Constraint,
+    Dual,
     Expression,
     Variable,
     abs,
     attributes_of,
+    dual,
+    duals_of,
     logistic,
     multiply,
     norm1,
@@ -39,6 +42,7 @@ from indefinite_opt.algebra.canonical_form import (
     VariableBound,
     affine,
     canonical,
+    difference,
     level,
 )
 from indefinite_opt.algebra.from_cvxpy import HELD_BY_ONE, converted
@@ -68,6 +72,7 @@ __all__ = [
     "Variable",
     "abs",
     "constants",
+    "dual",
     "latex_expression",
     "logistic",
     "multiply",

@@ -260,14 +260,9 @@ class Variable(Expression):
     def __init__(
         self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
     ) -> None:
-        sizes: list[int] = []
-        for size in shape if isinstance(shape, tuple | list) else (shape,):
-            if not isinstance(size, int | np.integer) or size < 0:
-                raise ProblemError("shape", "an integer or a tuple of integers", shown(shape))
-            sizes.append(int(size))
         if not isinstance(name, str):
             raise ProblemError("name", "a text", shown(name))
-        self.shape, self._name, self.attributes = tuple(sizes), name, {"PSD": PSD}
+        self.shape, self._name, self.attributes = _sizes(shape), name, {"PSD": PSD}
         self.id = next(_COUNT)  # as in cvxpy, a later variable has a larger one
         self._held: Array | None = None
 
@@ -301,6 +296,61 @@ class Variable(Expression):
         return self._name
 
     __str__ = name
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of integers."""
+    sizes: list[int] = []
+    for size in shape if isinstance(shape, tuple | list) else (shape,):
+        if not isinstance(size, int | np.integer) or size < 0:
+            raise ProblemError("shape", "an integer or a tuple of integers", shown(shape))
+        sizes.append(int(size))
+    return tuple(sizes)
+
+
+class Dual(Expression):
+    """The multiplier of a named constraint; see `dual`."""
+
+    __slots__ = ("constraint",)
+    kind, args, key, _is_constant = "Dual", (), None, False
+    content: Any = property(lambda self: self.constraint)
+
+    def __init__(self, constraint: str, shape: tuple[int, ...]) -> None:
+        self.constraint, self.shape = constraint, shape
+
+    @property
+    def value(self) -> Any:
+        """None, as it is known only of a solution."""
+        return None
+
+    def variables(self) -> list[Variable]:
+        return []
+
+    def name(self) -> str:
+        return f"dual({self.constraint!r})"
+
+    __str__ = name
+
+    def misplaced(self) -> ProblemError:
+        """The error for one in the objective or in a constraint."""
+        got = "one in the objective or in a constraint"
+        hint = "Multipliers are known when the program is solved."
+        return ProblemError(str(self), "a place in coef or offset", got, hint)
+
+
+def duals_of(expression: Any) -> list[Dual]:
+    """The multipliers in an expression.
+
+    >>> [part.constraint for part in duals_of(-dual("balance") / 4 + 1)]
+    ['balance']
+    """
+    found, left = dict[str, Dual](), [expression]
+    while left:
+        part = left.pop()
+        if isinstance(part, Dual):
+            found[f"{part} {part.shape}"] = part
+        left += getattr(part, "args", ())  # numbers and arrays have none
+    return [*found.values()]
 
 
 class Constant(Expression):
@@ -430,6 +480,45 @@ def _slice(part: slice) -> str:
 def cast(value: Any) -> Expression:
     """The expression itself, or a constant without a name."""
     return value if isinstance(value, Expression) else Constant(value)
+
+
+def dual(name: str, shape: int | tuple[int, ...] = ()) -> Expression:
+    """The multiplier of a named constraint, in `coef` and `offset` of a `Model`.
+
+    It is the λ with which λ (left side - right side) is in the Lagrangian of the minimum, of
+    -objective for a maximum: nonnegative for `<=` and, of the sides in their other order, for
+    `>=`. For any other cone it is cvxpy's.
+
+    Parameters
+    ----------
+    name : str
+        The name of the constraint in `subject_to`.
+    shape : int or tuple of int
+        Its shape, (n,) for the multipliers of n entries.
+
+    Examples
+    --------
+    The program that is minimised here, n times the usual one, has n times its multiplier:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np, indefinite_opt as iopt
+    >>> @dataclass(frozen=True)
+    ... class Scaled(iopt.Formulation):
+    ...     def model(self, problem):
+    ...         alpha, n = Variable(problem.n, name="alpha"), problem.n
+    ...         Q, y = problem.symbols("Q", "y")
+    ...         return iopt.algebra.Model(
+    ...             minimize=n * (0.5 * quad_form(alpha, Q) - sum(alpha)),
+    ...             subject_to={"balance": -(y @ alpha) == 0, "lower": alpha >= 0},
+    ...             coef=multiply(y, alpha), offset=-dual("balance") / n,
+    ...         )
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 3.0]], [1, -1])  # α = ½ for both
+    >>> round(iopt.solve(problem, Scaled()).classifier.offset, 6)
+    0.5
+    """
+    if not isinstance(name, str):
+        raise ProblemError("name", "the name of a constraint", shown(name))
+    return Dual(name, _sizes(shape))
 
 
 def sum(x: Any) -> Expression:
@@ -603,7 +692,7 @@ def attributes_of(variable: Any) -> list[str]:
 
 
 __all__ = [
-    "OPERATIONS", "Atom", "Constant", "Constraint", "Expression", "Variable", "abs",
-    "attributes_of", "cast", "logistic", "multiply", "norm1", "pos", "quad_form", "square", "sum",
-    "sum_squares",
+    "OPERATIONS", "Atom", "Constant", "Constraint", "Dual", "Expression", "Variable", "abs",
+    "attributes_of", "cast", "dual", "duals_of", "logistic", "multiply", "norm1", "pos",
+    "quad_form", "square", "sum", "sum_squares",
 ]  # fmt: skip

@@ -251,12 +251,14 @@ _PHI: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonical:
+def canonical(
+    model: Model, called: Mapping[int, str] | None = None, with_duals: bool = False
+) -> Canonical:
     """The canonical form of a model.
 
     With `called`, the names of cvxpy's variables by their ids, variables may be matrices, whose
     entries count column by column; their attributes are left to the caller, and every constraint
-    is a row.
+    is a row. Multipliers count as variables under the names of their `Dual`, if they are allowed.
 
     Raises
     ------
@@ -265,7 +267,7 @@ def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonica
     """
     if model.inner is not None:
         raise NotCanonical("an inner minimisation")
-    reader = _Reader(called or {})
+    reader = _Reader(called or {}, with_duals)
     sense = 1 if model.maximize is None else -1
     objective = model.minimize if sense > 0 else model.maximize
     if objective.size != 1:
@@ -297,8 +299,13 @@ def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonica
 
 
 def affine(expression: Any) -> Affine:
-    """The canonical form of an affine expression."""
-    return _Reader({}).affine(converted(expression))
+    """The canonical form of an affine expression in variables and multipliers."""
+    return _Reader({}, with_duals=True).affine(converted(expression))
+
+
+def difference(constraint: Any) -> Affine:
+    """The left side of an affine constraint less the right one, as its multiplier has it."""
+    return _Reader({}).difference(constraint)
 
 
 def _as_bound(name: str, u: Affine) -> VariableBound | None:
@@ -345,8 +352,8 @@ _PRODUCTS = ("multiply", "MulExpression")
 class _Reader:
     """Reads expressions; quadratic and separable terms of an objective collect in it."""
 
-    def __init__(self, called: Mapping[int, str]) -> None:
-        self.called = called
+    def __init__(self, called: Mapping[int, str], with_duals: bool = False) -> None:
+        self.called, self.with_duals = called, with_duals
         self.variables: dict[str, tuple[int, ...]] = {}
         self.ids: dict[str, int] = {}
         self.quadratics: list[QuadraticTerm] = []
@@ -392,6 +399,10 @@ class _Reader:
         kind, args = e.kind, e.args
         if kind == "Variable":
             return Affine(e.size, {self._name(e): Operator.identity(e.size)})
+        if kind == "Dual":
+            if not self.with_duals:
+                raise e.misplaced()
+            return Affine(e.size, {e.name(): Operator.identity(e.size)})
         if kind == "AddExpression" and all(arg.shape == e.shape for arg in args):
             total = self.affine(args[0])
             for arg in args[1:]:

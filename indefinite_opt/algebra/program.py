@@ -91,9 +91,13 @@ class Model:
     where : tuple of Definition
         What symbols that are no data of the problem stand for.
     coef : Expression, optional
-        The coefficients of the classifier, (n,), affine in the variables.
+        The coefficients of the classifier, (n,), affine in the variables and in multipliers, which
+        `dual` names.
     offset : Expression or str, optional
-        Its offset, or the name of the constraint whose multiplier it is; 0 by default.
+        Its offset, in the same, or the name of the constraint on Σ coef whose multiplier it is; 0
+        by default. The name of yᵀα = 0 means the multiplier of that, although it may be written as
+        -yᵀα = 0 or 2yᵀα = 0. Where the constraint is another one, or the objective is not in the
+        unit of the decision values, `dual` says what the offset is.
     own : float
         The coefficient of k(x, x) in the decision values.
     distances : bool

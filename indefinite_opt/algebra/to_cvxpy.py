@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import OPERATIONS, Constant, Constraint, Expression, Variable
+from indefinite_opt.algebra.atoms import (
+    OPERATIONS,
+    Constant,
+    Constraint,
+    Dual,
+    Expression,
+    Variable,
+)
 from indefinite_opt.errors import ProblemError
 
 
@@ -37,6 +44,8 @@ class Translation:
             return cp.Variable(part.shape, name=part.name(), PSD=part.attributes["PSD"])
         if isinstance(part, Constant):
             return cp.Constant(np.asarray(part.value), name=part._name)
+        if isinstance(part, Dual):
+            raise part.misplaced()
         args = [self(arg) for arg in part.args]
         if isinstance(part, Constraint):
             left, *right = args

@@ -101,7 +101,7 @@ def answer(
 ) -> NoReturn:
     """Print JSON or the text, and end with 130 after Ctrl-C, with 1 unless the outcome is good.
 
-    After an error, which is said behind it, with 2.
+    An error is printed behind it, and the end is then with 2.
     """
     if as_json:
         print_json(told)

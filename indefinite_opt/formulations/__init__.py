@@ -37,7 +37,7 @@ def named_formulation(title: str) -> Formulation:
     """The formulation of this package that a title names, with its parameters.
 
     >>> named_formulation("SVMDual(C=2)")
-    SVMDual(C=2, bias=True, class_weight=None, weights=None)
+    SVMDual(C=2, bias=True)
     """
     return instantiate("formulation", known(), title)
 

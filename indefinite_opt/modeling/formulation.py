@@ -6,14 +6,23 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from indefinite_opt.algebra import Constant, Model, Program, Record, affine, canonical, settled
+from indefinite_opt.algebra import (
+    Model,
+    Program,
+    Record,
+    affine,
+    canonical,
+    dual,
+    duals_of,
+    settled,
+)
 from indefinite_opt.errors import (
     InfeasibleProblem,
     ParameterError,
@@ -34,6 +43,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.modeling.compiler.plans import keep_plan, planned
+from indefinite_opt.modeling.outputs import as_output, multiple_of, values_of
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CompiledProgram, Declaration, PairedQP, answers
 
@@ -286,16 +296,20 @@ class Formulation(Declaration):
         model = read.model if read is not None and known else _model(self, problem)
         return model.classifier is not None or model.coef is not None
 
-    def classifier(self, problem: Any, values: Values, tol: float = 1e-6) -> Classifier:
+    def classifier(
+        self, problem: Any, values: Values, tol: float = 1e-6, multipliers: Values | None = None
+    ) -> Classifier:
         """The classifier that values of the variables define.
 
         `tol` is the tolerance with which they were found: for one class, points that it does not
-        tell from the boundary are on it.
+        tell from the boundary are on it. `multipliers` are those of a solver, for programs where
+        none can be recovered from the values.
 
         Raises
         ------
         ProblemError
-            If the model says no coefficients, or others than expressions in its variables.
+            If the model says no coefficients, or others than expressions in its variables and
+            multipliers, or if these are not known.
         """
         _, model, record, program = self._compiled(problem)
         if model.classifier is not None:
@@ -307,23 +321,30 @@ class Formulation(Declaration):
         shelf = derived_values(problem)
         known, coefficients = shelf.get("coef", (None, None))
         if known is not record:
-            coefficients = affine(_output("coef", model.coef, problem.n, program.shapes))
+            coefficients = affine(as_output("coef", model.coef, problem.n, program.shapes, model))
             shelf["coef"] = record, coefficients
-        coef, offset, error = coefficients.at(dict(values)), 0.0, None
+        offset, error, number, at = 0.0, None, None, dict(values)
         if isinstance(model.offset, str):
+            two = problem.task == "classification" and problem.classes.size == 2
+            y = problem.y if two else np.ones(problem.n)
+            multiple = multiple_of(model, coefficients, y, model.offset)
+            number = multiple * dual(model.offset)
+        elif model.offset is not None:
+            number = as_output("offset", model.offset, 1, program.shapes, model)
+        duals = [*duals_of(model.coef), *duals_of(number)]
+        if duals:
+            given = multipliers if program.multipliers_from_solver else None
             point = program.at(program.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
-            held = answers.optimality(program, point, None, 1e-6)
-            multipliers = held.multipliers
-            # A gap of `tol` leaves the conditions open up to its root; what misses them by more
-            # stands in no relation to a boundary.
-            error = min(held.stationarity, 10.0 * np.sqrt(tol)) * held.unit
-            if np.size(multipliers.get(model.offset, ())) != 1:
-                raise ProblemError("offset", "the name of one equation or inequality", model.offset)
-            offset = np.asarray(multipliers[model.offset]).item()
-        elif model.offset is not None:
-            number = _output("offset", model.offset, 1, program.shapes)
-            offset = canonical(Model(minimize=number)).value(dict(values))
+            held = answers.optimality(program, point, given, 1e-6)
+            if given is None:
+                # A gap of `tol` leaves the conditions open up to its root; what misses them by more
+                # stands in no relation to a boundary.
+                error = min(held.stationarity, 10.0 * np.sqrt(tol)) * held.unit
+            at |= values_of(duals, held.multipliers)
+        coef = coefficients.at(at)
+        if number is not None:
+            offset = canonical(Model(minimize=number), with_duals=True).value(at)
         change = model.change
         if callable(change):
             change = change(program, values)
@@ -394,16 +415,6 @@ def _model(formulation: Formulation, problem: KernelProblem) -> Model:
 def _is_of_this_package(formulation: Formulation) -> bool:
     own, theirs = (name.partition(".")[0] for name in (__name__, type(formulation).__module__))
     return own == theirs
-
-
-def _output(argument: str, given: Any, size: int, variables: Collection[str]) -> Any:
-    """The coefficients or the offset as an expression in the variables of the model."""
-    made = given if hasattr(given, "variables") else Constant(given)
-    names = [variable.name() for variable in made.variables()]
-    if made.size != size or not set(names) <= set(variables):
-        expected = f"a constant or an expression in {', '.join(variables)}, of size {size}"
-        raise ProblemError(argument, expected, f"{made} of shape {made.shape}")
-    return made
 
 
 def _digest(value: Any) -> str:

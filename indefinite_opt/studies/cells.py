@@ -37,7 +37,7 @@ Indices = NDArray[np.intp]
 
 FAILURES = (Exception,)
 """Exceptions that make a cell fail without ending the study: those of this package and of solvers,
-and any with which the code of a user ends. Ctrl-C is none of them."""
+and any with which the code of a user ends. Ctrl-C is not one of them."""
 
 MAX_CACHE_BYTES = 2**28
 """Memory for problems and splits that a process keeps, 256 MB: all of a data set of 500 points with

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.studies.cells import FAILURES, error_text, key_of
+from indefinite_opt.studies.cells import error_text, key_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.own_code import code_of
 from indefinite_opt.studies.progress import Progress
@@ -141,6 +141,11 @@ class ComputationOutcome:
         return [row for rows in self.settings.values() for row in rows]
 
 
+_FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+"""Exceptions that make a call fail without ending the run. Those of this package and of numpy's
+linear algebra are ValueErrors; solvers raise the others."""
+
+
 class _Call(NamedTuple):
     """A setting of a computation, as `run_cells` runs it."""
 
@@ -154,7 +159,7 @@ class _Call(NamedTuple):
         try:
             found = self.function(**self.arguments)
             rows, error = found if isinstance(found, list) else [found], ""
-        except FAILURES as failure:
+        except _FAILURES as failure:
             rows, error = [{}], error_text(failure)
         return [{"setting": self.name, **_plain(row), "error": error} for row in rows]
 

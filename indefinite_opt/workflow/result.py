@@ -169,8 +169,10 @@ class Result:
         if not isinstance(self.formulation, Formulation):
             raise IncompatibleSolver("a quadratic program defines no classifier")
         described = self.formulation.task == "one class"
-        tol = {"tol": self.evidence.tol} if described else {}
-        classifier = self._settled.classifier(self.problem, self._found, **tol)
+        more: dict[str, Any] = {"tol": self.evidence.tol} if described else {}
+        if self.program.multipliers_from_solver:
+            more["multipliers"] = self.evidence.multipliers or {}
+        classifier = self._settled.classifier(self.problem, self._found, **more)
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
