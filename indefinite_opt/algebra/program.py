@@ -267,20 +267,44 @@ class Program(Model):
         """ "convex" or "nonconvex"."""
         return "convex" if self.is_convex else "nonconvex"
 
-    def cvxpy(self) -> Any:
-        """The program as a `cvxpy.Problem`.
+    def cvxpy(self, equivalent: bool = False) -> Any:
+        """The program as a `cvxpy.Problem`, with the declared objective and constraints.
 
-        A max-min program becomes a semidefinite one in the same variables. A nonconvex program is
-        passed on as declared: solve it with `solve(nlp=True)`. A convex quadratic one gets an
-        objective that equals the declared one on the feasible set and has a positive semidefinite
-        Hessian, so that cvxpy does not have to decide its curvature.
+        The objective is the declared one everywhere, also where constraints do not hold, so that
+        new problems may be made of it. The matrices of a convex program that are positive
+        semidefinite, up to rounding, are marked so, and cvxpy does not have to decide on them. A
+        program that is convex only along its constraints, as the SVM dual of a conditionally
+        positive semidefinite kernel, is refused by cvxpy's `solve`, as a nonconvex one is, which
+        `solve(nlp=True)` takes. A max-min program becomes a semidefinite one in the same variables.
+
+        Parameters
+        ----------
+        equivalent : bool
+            Whether a convex program gets a convex equivalent: an objective with a positive
+            semidefinite Hessian that equals the declared one at feasible points, and in general not
+            elsewhere. Its constraints must then stay in every problem that is made of it.
+
+        Examples
+        --------
+        Distances d(x, z) = |x - z|, of which K = -d is positive semidefinite along eᵀx = 0 only:
+
+        >>> import indefinite_opt as iopt
+        >>> problem = iopt.KernelProblem([[0.0, -2.0], [-2.0, 0.0]], [1, -1])
+        >>> program = iopt.SVMDual(C=1.0).declare(problem)
+        >>> program.cvxpy().is_dcp(), program.cvxpy(equivalent=True).is_dcp()
+        (False, True)
         """
-        return self.in_cvxpy()[0]
+        if equivalent or self.inner is not None:
+            return self.in_cvxpy()[0]
+        translated = Translation(marks_psd=bool(self.compiled.is_convex))
+        for variable in self.variables.values():
+            translated(variable)
+        return cvxpy_problem(self.sense, translated(self.objective), self.subject_to, translated)
 
     def in_cvxpy(self, as_declared: bool = False) -> tuple[Any, dict[str, Any]]:
         """The `cvxpy.Problem`, whose constraints have their names as labels, and its variables.
 
-        The objective is the declared one or, by default, that of `cvxpy`.
+        The objective is the declared one or, by default, that of `cvxpy(equivalent=True)`.
         """
         translated = Translation()
         variables = {name: translated(variable) for name, variable in self.variables.items()}

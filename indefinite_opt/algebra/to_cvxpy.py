@@ -16,15 +16,18 @@ from indefinite_opt.algebra.atoms import (
     Variable,
 )
 from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import EPS, is_sparse
 
 
 class Translation:
     """Expressions and constraints as objects of cvxpy; every variable is made once.
 
-    What was converted from cvxpy is the object that it was, and one of cvxpy stays as it is.
+    What was converted from cvxpy is the object that it was, and one of cvxpy stays as it is. With
+    `marks_psd` matrices that are positive semidefinite up to rounding are so for cvxpy, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, marks_psd: bool = False) -> None:
+        self.marks_psd = marks_psd
         self._made: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, part: Any) -> Any:
@@ -58,7 +61,7 @@ class Translation:
             "multiply": cp.multiply,
             "Promote": lambda x: cp.promote(x, part.shape),
             "Sum": cp.sum,
-            "QuadForm": lambda x, P: cp.quad_form(x, _symmetric(P)),
+            "QuadForm": lambda x, P: cp.quad_form(x, self._form(P)),
             "quad_over_lin": lambda x, _: cp.sum_squares(x),
             "Power": cp.square,
             "abs": cp.abs,
@@ -67,6 +70,32 @@ class Translation:
             "logistic": cp.logistic,
         }
         return make[part.kind](*args)
+
+    def _form(self, P: Any) -> Any:
+        """A matrix as `quad_form` takes it."""
+        import cvxpy as cp
+
+        form = _symmetric(P)
+        if not self.marks_psd or not _is_psd(getattr(form, "value", form)):
+            return form
+        return cp.psd_wrap(form)
+
+
+_PSD_SHARE = 10.0
+"""Multiples of n ε ‖P‖ up to which negative eigenvalues of P count as rounding."""
+
+
+def _is_psd(P: Any) -> bool:
+    """Whether a symmetric matrix is positive semidefinite up to rounding."""
+    P = np.asarray(P.toarray() if is_sparse(P) else P, dtype=float)
+    size = float(np.abs(P).sum(axis=1).max(initial=0.0))  # at least the largest |eigenvalue|
+    if size == 0.0:
+        return True
+    try:
+        np.linalg.cholesky(P / size + _PSD_SHARE * len(P) * EPS * np.eye(len(P)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _symmetric(P: Any) -> Any:

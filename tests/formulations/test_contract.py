@@ -227,8 +227,15 @@ def test_convexified_objective_equals_the_declared_one_on_the_lines(title: str) 
         x = program.compiled.feasible.random_point(generator)
         value = program.compiled.sense * (0.5 * x @ H @ x + q @ x + constant)
         assert value == pytest.approx(program.evaluate(program.compiled.values(x))[0], rel=1e-10)
-    compiled = program.cvxpy()
+    compiled = program.cvxpy(equivalent=True)
     assert compiled.is_dcp()
+    declared = program.cvxpy()
+    x = generator.normal(size=problem.n)  # on none of the lines
+    (variable,) = declared.variables()
+    variable.value = x
+    found = program.evaluate({variable.name(): x})[0]
+    assert declared.objective.value == pytest.approx(found, rel=1e-10)
+    assert declared.is_dcp() == (shift == 0.0)
     compiled.solve(solver="CLARABEL")
     objective = iopt.solve(problem, as_formulation(title)).objective
     assert compiled.value == pytest.approx(objective, rel=1e-6, abs=1e-7)

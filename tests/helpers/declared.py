@@ -331,7 +331,13 @@ def check_same(model: Model, program: Any, name: str, seed: int = 0) -> None:
         return
     shares = generator.dirichlet(np.ones(len(points)), 2)
     points += list(shares @ np.array(points))
-    problem = model.program(name, program).cvxpy()
+    stated = model.program(name, program)
+    for x in generator.standard_normal((3, points[0].size)):  # where no row holds
+        values, anywhere = declared.values(x), stated.cvxpy()
+        _set({v.name(): v for v in anywhere.variables()}, values)
+        expected, found = declared.objective(values), anywhere.objective.value
+        _near(found, expected, 1e-9, f"{name}: objective of cvxpy")
+    problem = stated.cvxpy(equivalent=True)
     compiled = {v.name(): v for v in problem.variables()}
     for x in points:
         values = declared.values(x)
@@ -340,7 +346,7 @@ def check_same(model: Model, program: Any, name: str, seed: int = 0) -> None:
         found = program_objective(program, values)
         _near(found, expected, 1e-9, f"{name}: objective")
         _set(compiled, values)
-        _near(problem.objective.value, expected, 1e-9, f"{name}: objective of cvxpy")
+        _near(problem.objective.value, expected, 1e-9, f"{name}: convex objective of cvxpy")
     assert _violation_in(problem) <= TOL, f"{name}: cvxpy refuses a feasible point"
     explicit = isinstance(program, PairedQP | PolyhedralQP) and not getattr(
         program, "is_split", False

@@ -248,7 +248,7 @@ def check_convex_optimum(text: str, model: Model) -> bool:
     expected = cvxpy_optimum(original)
     if np.isnan(expected):
         return False
-    converted = program.cvxpy()
+    converted = program.cvxpy(equivalent=True)
     assert converted.is_dcp() or not program.is_convex, text
     if converted.is_dcp():
         assert cvxpy_optimum(converted) == pytest.approx(expected, rel=1e-5, abs=1e-6), text
