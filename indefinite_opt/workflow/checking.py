@@ -321,7 +321,7 @@ class _Examined:
             raise _DoesNotApply("the program is not convex")
         if self.problem.n > 100:
             raise _DoesNotApply("the problem has more than 100 points")
-        model = self.declared.cvxpy()
+        model = self.declared.cvxpy(equivalent=True)
         try:
             model.solve(solver="CLARABEL")
         except Exception as error:  # of cvxpy, which has no common class of its errors
