@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.algebra import duals_of
 from indefinite_opt.errors import FailedCheck, IndefiniteOptError, ParameterError
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, Values, as_instance, checks
@@ -339,7 +340,8 @@ class _Examined:
             raise _DoesNotApply("the problem has no two classes")
         if program.feasible is None or not isinstance(program, QP):
             raise _DoesNotApply("not a quadratic program in one vector")
-        if not isinstance(self.declared.offset, str):
+        named = isinstance(self.declared.offset, str)
+        if not named and not duals_of(self.declared.offset):
             raise _DoesNotApply("the offset is no multiplier")
         x = program.from_values(self.result.values)
         if x.size != problem.n:
@@ -347,7 +349,7 @@ class _Examined:
         try:
             classifier = self.result.classifier
         except IndefiniteOptError as error:
-            raise _DoesNotApply(f"there is no classifier: {error}") from None
+            return np.inf, f"there is no classifier: {error}"
         if classifier.change is not None:
             raise _DoesNotApply("training changes the kernel")
         scores = np.asarray(classifier.decision_function(problem.K))

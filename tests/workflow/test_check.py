@@ -65,7 +65,7 @@ class Dual(iopt.Formulation):
             maximize=gains @ alpha - 0.5 * cp.quad_form(alpha, Q),
             subject_to=rows,
             coef=cp.multiply(y, alpha),
-            offset="total" if self.mistake == "offset" else "balance",
+            offset=cp.dual("total") if self.mistake == "offset" else "balance",
         )
 
 
