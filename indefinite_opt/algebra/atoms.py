@@ -13,6 +13,7 @@ Expressions of cvxpy are converted by `from_cvxpy` when a model is made.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import math
@@ -74,7 +75,7 @@ class Expression:
     """How an atom that only cvxpy has grows: faster than its arguments, alike, or "" for others."""
     title: Any = property(lambda self: self.kind)
     """The printed name of an atom that has no notation."""
-    details: Any = property(lambda self: [])
+    details: Any = property(lambda self: _data(self))
     """What defines the atom beside its arguments, as texts and expressions, to be printed."""
     place: Any = property(lambda self: f"[{_place(self.key)}]")
     """The places of an index with brackets: [1:], [0, :]."""
@@ -99,8 +100,12 @@ class Expression:
             return " + ".join(inner).replace("+ -", "- ")
         if kind == "Promote":
             return inner[0]
+        if is_positive_part(self):
+            return f"pos({inner[0]})"
         if kind in _WRITTEN:
-            return f"{_WRITTEN[kind]}({', '.join(inner[: 2 if kind == 'QuadForm' else 1])})"
+            inner += [str(part) for part in self.details]
+            fixed = kind == "quad_over_lin"
+            return f"{_WRITTEN[kind]}({', '.join(inner[:1] if fixed else inner)})"
         if kind == "DivExpression" and self.args[1].kind in ("multiply", "MulExpression"):
             inner[1] = f"({inner[1]})"
         loose = ["AddExpression", "Promote"]
@@ -429,7 +434,7 @@ class Constraint:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its entries."""
-        return max((arg.shape for arg in self.args), key=len)
+        return builtins.max((arg.shape for arg in self.args), key=len)
 
     def variables(self) -> list[Variable]:
         """The variables in it, in their order."""
@@ -455,13 +460,31 @@ class Constraint:
 
 _WRITTEN = {
     "Sum": "sum", "QuadForm": "quad_form", "quad_over_lin": "sum_squares", "Power": "square",
-    "abs": "abs", "norm1": "norm1", "maximum": "pos", "logistic": "logistic",
+    "abs": "abs", "norm1": "norm1", "maximum": "maximum", "logistic": "logistic", "max": "max",
+    "norm_inf": "norm_inf", "huber": "huber", "sum_largest": "sum_largest",
 }  # fmt: skip
 """The functions that make atoms, by the names of cvxpy's classes."""
 
+_WITH_DATA = ("huber", "sum_largest")
+"""Kinds of atoms whose key is data beside their arguments, one constant."""
+
+
+def _data(e: Expression) -> list[Any]:
+    if e.kind not in _WITH_DATA:
+        return []
+    return [part if isinstance(part, Expression) else str(part) for part in e.key]
+
+
+def is_positive_part(e: Expression) -> bool:
+    """Whether an expression is max(u, 0), whatever its first argument is."""
+    if e.kind != "maximum" or len(e.args) != 2:
+        return False
+    return isinstance(e.args[1], Constant) and not np.any(e.args[1].value)
+
 
 def _negative(matrix: Array) -> float:
-    return max(-float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=0.0)), 0.0)
+    least = float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=0.0))
+    return builtins.max(-least, 0.0)
 
 
 def _place(key: Any) -> str:
@@ -583,6 +606,69 @@ def abs(x: Any) -> Expression:
     return Atom("abs", (inner,), inner.shape)
 
 
+def huber(x: Any, M: float = 1.0) -> Expression:
+    """x² of each entry up to the size M > 0, and 2M|x| - M² beyond it.
+
+    >>> huber([0.5, -3.0]).value
+    array([0.25, 5.  ])
+    """
+    inner, bend = cast(x), cast(M)
+    if bend.shape or not bend._is_constant or not float(bend.value) > 0.0:
+        raise ProblemError("huber(x, M)", "a positive number M", str(bend))
+    return Atom("huber", (inner,), inner.shape, (bend,))
+
+
+def max(x: Any) -> Expression:
+    """The largest entry.
+
+    >>> max([1.0, -3.0]).value
+    1.0
+    """
+    return Atom("max", (_filled("max", x),))
+
+
+def maximum(x: Any, *others: Any) -> Expression:
+    """The largest of some expressions in each entry; numbers count in all entries.
+
+    >>> maximum([1.0, -3.0], [0.0, 2.0], -1.0).value
+    array([1., 2.])
+    """
+    args = tuple(map(cast, (x, *others)))
+    for one in args:
+        for other in args:
+            _common("maximum", one, other)
+    return Atom("maximum", args, builtins.max((arg.shape for arg in args), key=len))
+
+
+def norm_inf(x: Any) -> Expression:
+    """The largest absolute value.
+
+    >>> norm_inf([1.0, -3.0]).value
+    3.0
+    """
+    return Atom("norm_inf", (_filled("norm_inf", x),))
+
+
+def sum_largest(x: Any, k: int) -> Expression:
+    """The sum of the k largest entries, or of all if there are no more.
+
+    >>> sum_largest([1.0, -3.0, 2.0], 2).value
+    3.0
+    """
+    inner = _filled("sum_largest", x)
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise ProblemError("sum_largest(x, k)", "a positive integer k", shown(k))
+    return Atom("sum_largest", (inner,), (), (int(k),))
+
+
+def _filled(atom: str, x: Any) -> Expression:
+    """An expression with at least one entry."""
+    inner = cast(x)
+    if not inner.size:
+        raise ProblemError(f"{atom}(x)", "at least one entry", f"the shape {inner.shape}")
+    return inner
+
+
 def norm1(x: Any) -> Expression:
     """The sum of the absolute values.
 
@@ -676,9 +762,19 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "Power": lambda _, x: np.square(x),
     "abs": lambda _, x: np.abs(x),
     "norm1": lambda _, x: float(np.sum(np.abs(x))),
-    "maximum": lambda _, x, y: np.maximum(x, y),
+    "norm_inf": lambda _, x: float(np.max(np.abs(x))),
+    "max": lambda _, x: float(np.max(x)),
+    "maximum": lambda _, *parts: functools.reduce(np.maximum, parts),
+    "huber": lambda to, x: huber_values(np.asarray(x), float(to.key[0].value)),
+    "sum_largest": lambda to, x: float(np.sum(np.sort(np.ravel(x))[-to.key[0] :])),
     "logistic": lambda _, x: np.logaddexp(0.0, x),
 }
+
+
+def huber_values(u: Array, M: float) -> Array:
+    """u² up to the size M, and 2M|u| - M² beyond it."""
+    near = np.minimum(np.abs(u), M)
+    return np.asarray(near * (2.0 * np.abs(u) - near))
 
 
 def attributes_of(variable: Any) -> list[str]:
@@ -693,6 +789,7 @@ def attributes_of(variable: Any) -> list[str]:
 
 __all__ = [
     "OPERATIONS", "Atom", "Constant", "Constraint", "Dual", "Expression", "Variable", "abs",
-    "attributes_of", "cast", "dual", "duals_of", "logistic", "multiply", "norm1", "pos",
-    "quad_form", "square", "sum", "sum_squares",
+    "attributes_of", "cast", "dual", "duals_of", "huber", "huber_values", "is_positive_part",
+    "logistic", "max", "maximum", "multiply", "norm1", "norm_inf", "pos", "quad_form", "square",
+    "sum", "sum_largest", "sum_squares",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import attributes_of
+from indefinite_opt.algebra.atoms import attributes_of, huber_values, is_positive_part
 from indefinite_opt.algebra.from_cvxpy import CvxpyAtom, converted
 from indefinite_opt.algebra.operators import (
     ColumnFactor,
@@ -119,11 +119,42 @@ class SeparableTerm:
     """Σ_i w_i φ(u_i)."""
 
     kind: str
-    """Which φ: abs, pos for max(u, 0), pos2 for its square, logistic for log(1 + exp(u))."""
+    """Which φ: abs, pos for max(u, 0), pos2 for its square, logistic for log(1 + exp(u)), huber."""
     weights: float | Array
     u: Affine
     text: str = ""
     """The declared atom, for messages."""
+    bend: float = 1.0
+    """The M of huber: u² up to the size M, and 2M|u| - M² beyond it."""
+
+    def phi(self, u: Array) -> Array:
+        """φ of each entry."""
+        return huber_values(u, self.bend) if self.kind == "huber" else _PHI[self.kind](u)
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """h_j = φ(u_j) of groups u_j of entries of u: a variable that stands for an atom.
+
+    Affine expressions have it beside declared variables, and Hidden ones of an earlier place in u.
+    u_j has the entries j, size + j, 2·size + j, ... of u.
+    """
+
+    name: str
+    kind: str
+    """Which φ: abs, pos for max(u, 0), max, or largest for the sum of the `count` largest."""
+    u: Affine
+    size: int
+    text: str
+    """The declared atom, for messages."""
+    count: int = 1
+
+    def phi(self, u: Array) -> Array:
+        """φ of each group, (size,)."""
+        if self.kind in _PHI:
+            return _PHI[self.kind](u)
+        groups = np.sort(np.reshape(u, (-1, self.size)), axis=0)
+        return np.asarray(groups[-self.count :].sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +205,18 @@ class Canonical:
     rows: list[AffineRows] = field(default_factory=list)
     bounds: list[VariableBound] = field(default_factory=list)
     norms: list[NormRow] = field(default_factory=list)
+    hidden: list[Hidden] = field(default_factory=list)
+
+    def completed(self, values: dict[str, Any], sizes: bool = False) -> dict[str, Any]:
+        """The values with those of hidden variables, or bounds on the absolute terms of these."""
+        found = dict(values)
+        for one in self.hidden:
+            found[one.name] = one.phi(one.u.sizes(found) if sizes else one.u.at(found))
+        return found
+
+    def row_sizes(self, row: AffineRows, values: dict[str, Any]) -> Array:
+        """A bound on the absolute terms of each entry of a row at some values."""
+        return row.u.sizes(self.completed(values, sizes=True))
 
     def cost(self, name: str) -> Array | None:
         """The coefficients of a variable in the affine term; None if it is not in it."""
@@ -187,22 +230,24 @@ class Canonical:
 
     def value(self, values: dict[str, Any]) -> float:
         """The objective to be minimised."""
+        values = self.completed(values)
         total = float(np.sum(self.affine.at(values)))
         for term in self.quadratics:
             u, v = (part.at(values) for part in (term.u, term.v or term.u))
             total += term.weight * float(u @ (v if term.P is None else term.P.times(v)))
         for part in self.separables:
-            total += float(np.sum(part.weights * _PHI[part.kind](part.u.at(values))))
+            total += float(np.sum(part.weights * part.phi(part.u.at(values))))
         return total
 
     def size(self, values: dict[str, Any]) -> float:
         """A bound on the absolute terms of the objective at some values."""
+        values = self.completed(values, sizes=True)
         total = float(np.sum(self.affine.sizes(values)))
         for term in self.quadratics:
             u, v = (part.sizes(values) for part in (term.u, term.v or term.u))
             total += abs(term.weight) * float(u @ (v if term.P is None else term.P.sizes(v)))
         for part in self.separables:
-            terms = np.abs(part.weights) * _PHI[part.kind](part.u.sizes(values))
+            terms = np.abs(part.weights) * part.phi(part.u.sizes(values))
             total += float(np.sum(terms))
         return total
 
@@ -230,6 +275,7 @@ class Canonical:
 
     def residuals(self, values: dict[str, Any]) -> dict[str, Array]:
         """u of every row, and the excess of every bound, by the declared names."""
+        values = self.completed(values)
         found = {row.name: row.u.at(values) for row in self.rows}
         for norm in self.norms:
             excess = np.abs(norm.u.at(values)).sum() - norm.end
@@ -249,6 +295,11 @@ _PHI: dict[str, Callable[[Array], Array]] = {
     "pos2": lambda u: np.maximum(u, 0.0) ** 2,
     "logistic": lambda u: np.logaddexp(0.0, u),
 }
+
+_PIECEWISE = (
+    "abs", "norm1", "norm_inf", "max", "maximum", "sum_largest", "cvxpy.min", "cvxpy.minimum",
+)  # fmt: skip
+"""Piecewise linear atoms, for which hidden variables stand."""
 
 
 def canonical(
@@ -284,17 +335,20 @@ def canonical(
         if norm is not None:
             form.norms.append(norm)
             continue
+        equal = kind in ("Equality", "Zero")
+        reader.opens = not equal and not called
         u = reader.difference(constraint)
         if not u.linear:
             u = _without_rounding(u, constraint)
-        equal = kind in ("Equality", "Zero")
-        bound = None if equal or called else _as_bound(name, u)
+        plain = u.linear.keys() <= reader.variables.keys()
+        bound = None if equal or called or not plain else _as_bound(name, u)
         if not called and not _has_ends(u, bound):
             raise NotCanonical(f"{name}: {constraint}", "constraints with finite ends")
         if bound is None:
             form.rows.append(AffineRows(name, u, equal))
         else:
             form.bounds.append(bound)
+    form.hidden.extend(reader.hidden)
     return form
 
 
@@ -358,6 +412,9 @@ class _Reader:
         self.ids: dict[str, int] = {}
         self.quadratics: list[QuadraticTerm] = []
         self.separables: list[SeparableTerm] = []
+        self.hidden: list[Hidden] = []
+        self.opens = False
+        """Whether affine expressions may have hidden variables for piecewise linear atoms."""
 
     # --------------------------------------------------------------------- constants
 
@@ -430,7 +487,86 @@ class _Reader:
         if isinstance(e, CvxpyAtom) and _is_affine(e):
             linear, constant = _derivatives(e, e.derivatives)
             return Affine(e.size, {self._name(v): A for v, A in linear.items()}, constant)
+        if self.opens and kind in _PIECEWISE:
+            return self._piecewise(e)
+        if self.opens and isinstance(e, CvxpyAtom) and _is_linear(e):
+            return self._image(e)
         raise NotCanonical(e, "an affine expression")
+
+    def _image(self, e: CvxpyAtom) -> Affine:
+        """An atom of cvxpy that is linear in arguments with hidden variables."""
+        parts, constant = _derivatives(e, e.derivatives_by_arguments)
+        total = Affine(e.size, {}, constant)
+        for arg, A in zip(e.args, parts, strict=True):
+            if A is not None:
+                total = total.plus(self.affine(arg).through(A))
+        return total
+
+    # ------------------------------------------------------- piecewise linear expressions
+
+    def opened(self, e: Any) -> Affine:
+        """Σ_v A_v v + c with hidden variables for piecewise linear atoms."""
+        before, self.opens = self.opens, not self.called
+        try:
+            return self.affine(e)
+        finally:
+            self.opens = before
+
+    def _closed(self, e: Any) -> Affine:
+        """Σ_v A_v v + c without hidden variables."""
+        before, self.opens = self.opens, False
+        try:
+            return self.affine(e)
+        finally:
+            self.opens = before
+
+    def _hide(self, e: Any, kind: str, u: Affine, size: int, count: int = 1) -> Affine:
+        """A new hidden variable, as an affine expression."""
+        name = f"·{kind} {len(self.hidden)}"
+        self.hidden.append(Hidden(name, kind, u, size, str(e), count))
+        return Affine(size, {name: Operator.identity(size)})
+
+    def _piecewise(self, e: Any) -> Affine:
+        """A piecewise linear atom by hidden variables.
+
+        Only an atom that grows with its arguments may have such atoms in these.
+        """
+        kind, args = e.kind, e.args
+        if kind == "abs":
+            return self._hide(e, "abs", self._closed(args[0]), e.size)
+        if kind == "norm1":
+            inner, groups = self._closed(args[0]), _groups(e)
+            return self._hide(e, "abs", inner, inner.m).through(_sums(groups))
+        if is_positive_part(e):
+            return self._hide(e, "pos", self._spread(e, args[0]), e.size)
+        if kind in ("maximum", "cvxpy.minimum"):
+            parts = [self._spread(e, arg, kind != "maximum") for arg in args]
+            found = self._hide(e, "max", _stacked(parts), e.size)
+            return found.scaled(1.0 if kind == "maximum" else -1.0)
+        groups = _groups(e)
+        if kind == "norm_inf":
+            inner = self._closed(args[0]).through(_places(groups))
+            both = _stacked([inner, inner.scaled(-1.0)])
+            return self._hide(e, "max", both, e.size)
+        if kind == "cvxpy.min":
+            inner = self._closed(args[0]).through(_places(groups)).scaled(-1.0)
+            return self._hide(e, "max", inner, e.size).scaled(-1.0)
+        inner, count = self.affine(args[0]), e.key[0] if kind == "sum_largest" else 1
+        if count != int(count):
+            raise NotCanonical(e, "a whole number of largest entries")
+        if len(groups) <= count:
+            return inner.through(_sums(groups))
+        kind = "max" if count == 1 else "largest"
+        return self._hide(e, kind, inner.through(_places(groups)), e.size, int(count))
+
+    def _spread(self, e: Any, arg: Any, negative: bool = False) -> Affine:
+        """An argument with an entry for each of e; its negative, which grows as e falls."""
+        found = self._closed(arg).scaled(-1.0) if negative else self.affine(arg)
+        if arg.size == 1 and e.size > 1:
+            return found.through(Operator.of(ColumnFactor(np.ones(e.size))))
+        if arg.size != 1 and arg.shape != e.shape:
+            raise NotCanonical(e, "arguments of one shape")
+        return found
 
     def difference(self, constraint: Any) -> Affine:
         """The left side less the right one, if there is one."""
@@ -502,6 +638,7 @@ class _Reader:
         if left.size != 1 or right.size != 1 or (_is_affine(left) and _is_affine(right)):
             return None
         before, self.separables, quadratics = self.separables, [], len(self.quadratics)
+        hidden = len(self.hidden)
         try:
             rest, terms = self.objective(left).plus(self.objective(right, -1.0)), self.separables
         except NotCanonical:
@@ -509,7 +646,7 @@ class _Reader:
         finally:
             self.separables = before
         if len(terms) != 1 or len(self.quadratics) > quadratics or rest.linear:
-            del self.quadratics[quadratics:]
+            del self.quadratics[quadratics:], self.hidden[hidden:]
             return None
         (norm,) = terms
         if norm.kind != "abs" or np.ndim(norm.weights) or norm.weights <= 0.0:
@@ -552,6 +689,11 @@ class _Reader:
             return self.objective(args[0], np.broadcast_to(weight, (args[0].size,)))
         if isinstance(e, CvxpyAtom) and _is_linear(e):
             return self._pulled_back(e, np.broadcast_to(weight, (e.size,)))
+        is_separable = kind in ("abs", "norm1") or is_positive_part(e)
+        if kind in _PIECEWISE and not is_separable and not self.called:
+            found = self.opened(e)
+            row = np.broadcast_to(np.asarray(weight, dtype=float), (found.m,))
+            return found.through(Operator.of(RowFactor(row)))
         self._collect(e, level(weight))
         return Affine(1, {})
 
@@ -579,8 +721,8 @@ class _Reader:
                 weights = Operator.of(DiagonalFactor(_along(e, share)))
                 self.quadratics.append(QuadraticTerm(1.0, u, weights))
         elif kind == "Power":
-            if args[0].kind == "maximum":
-                u = self.affine(args[0].args[0])
+            if is_positive_part(args[0]):
+                u = self.opened(args[0].args[0])
                 self.separables.append(SeparableTerm("pos2", _spread(e, u, weight), u, str(e)))
             elif np.ndim(weight) == 0:
                 self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), None))
@@ -595,8 +737,17 @@ class _Reader:
             else:
                 W = Operator.of(MatrixFactor(_weighted_product(e, weight)))
                 self.quadratics.append(QuadraticTerm(1.0, u, W, v))
-        elif kind in ("norm1", "abs", "logistic", "maximum"):
-            name = {"logistic": "logistic", "maximum": "pos"}.get(kind, "abs")
+        elif is_positive_part(e):
+            u = self.opened(args[0])
+            self.separables.append(SeparableTerm("pos", _spread(e, u, weight), u, str(e)))
+        elif kind == "huber":
+            u, bend = self.affine(args[0]), _number(e.key[0])
+            if not bend > 0.0:
+                raise NotCanonical(e, "a positive M")
+            weight = _spread(e, u, weight)
+            self.separables.append(SeparableTerm("huber", weight, u, str(e), bend))
+        elif kind in ("norm1", "abs", "logistic"):
+            name = "logistic" if kind == "logistic" else "abs"
             u = self.affine(args[0])
             if kind != "norm1":
                 weight = _spread(e, u, weight)
@@ -614,6 +765,54 @@ def _spread(e: Any, u: Affine, weight: Any) -> Any:
     if u.m != 1:
         raise NotCanonical(e, "arguments of one shape")
     return float(np.sum(np.broadcast_to(weight, (e.size,))))
+
+
+def _groups(e: Any) -> Array:
+    """The places of the entries of each group that e, an atom along an axis, has one entry for.
+
+    (k, e.size), for groups of k entries.
+    """
+    inner = e.args[0]
+    every = np.arange(inner.size).reshape(inner.shape, order="F")
+    if e.axis is None:
+        return every.reshape((-1, 1), order="F")
+    if not isinstance(e.axis, int):
+        raise NotCanonical(e, "one axis")
+    turned = np.moveaxis(every, e.axis, 0)
+    return turned.reshape((turned.shape[0], -1), order="F")
+
+
+def _places(groups: Array) -> Operator:
+    """Orders entries by groups: the first one of each, then the second ones."""
+    from scipy import sparse
+
+    order, size = groups.ravel(), groups.size
+    if np.array_equal(order, np.arange(size)):
+        return Operator.identity(size)
+    pick = sparse.csr_array((np.ones(size), (np.arange(size), order)), (size, size))
+    return Operator.of(MatrixFactor(pick))
+
+
+def _sums(groups: Array) -> Operator:
+    """The sum of the entries of each group."""
+    from scipy import sparse
+
+    if groups.shape[1] == 1:
+        return Operator.of(RowFactor(np.ones(groups.size)))
+    rows = np.tile(np.arange(groups.shape[1]), len(groups))
+    pick = sparse.csr_array((np.ones(groups.size), (rows, groups.ravel())))
+    return Operator.of(MatrixFactor(pick))
+
+
+def _stacked(parts: list[Affine]) -> Affine:
+    """Vectors of m entries, one below the other."""
+    from scipy import sparse
+
+    m, total = parts[0].m, Affine(len(parts) * parts[0].m, {})
+    for k, part in enumerate(parts):
+        below = sparse.csr_array((np.ones(m), (k * m + np.arange(m), np.arange(m))), (total.m, m))
+        total = total.plus(part.through(Operator.of(MatrixFactor(below))))
+    return total
 
 
 def _along(e: Any, weights: Array) -> Array:

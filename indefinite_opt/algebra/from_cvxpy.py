@@ -31,7 +31,8 @@ models that are solved in several threads may have variables in common."""
 
 _SAME = (
     "AddExpression", "NegExpression", "multiply", "MulExpression", "DivExpression", "QuadForm",
-    "quad_over_lin", "Sum", "norm1", "abs", "logistic",
+    "quad_over_lin", "Sum", "norm1", "abs", "logistic", "norm_inf", "max", "maximum", "huber",
+    "sum_largest",
 )  # fmt: skip
 """Classes of cvxpy whose objects are atoms of this package under the same name."""
 
@@ -41,12 +42,11 @@ _LISTED = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
 """Attributes of variables that cvxpy states as constraints of their `domain`, too."""
 
 _GROWTH = {
-    **dict.fromkeys((*_POWERS, "huber"), "faster"),
+    **dict.fromkeys(_POWERS, "faster"),
     **dict.fromkeys(
         (
-            "maximum", "minimum", "max", "min", "norm_inf", "Pnorm", "PnormApprox", "Vstack",
-            "Hstack", "Concatenate", "broadcast_to", "reshape", "transpose", "diag_vec",
-            "diag_mat", "upper_tri",
+            "minimum", "min", "Pnorm", "PnormApprox", "Vstack", "Hstack", "Concatenate",
+            "broadcast_to", "reshape", "transpose", "diag_vec", "diag_mat", "upper_tri",
         ),
         "alike",
     ),
@@ -82,9 +82,9 @@ class CvxpyAtom(_OfCvxpy, Atom):
 
     >>> import cvxpy
     >>> u = cvxpy.Variable(2, name="u")
-    >>> whole = converted(cvxpy.max(u) - cvxpy.sum(u))
+    >>> whole = converted(cvxpy.min(u) - cvxpy.sum(u))
     >>> [part.kind for part in whole.args], str(whole.args[0])
-    (['cvxpy.max', 'NegExpression'], 'max(u, None, False)')
+    (['cvxpy.min', 'NegExpression'], 'min(u, None, False)')
     """
 
     __slots__ = ("origin",)
@@ -317,10 +317,6 @@ def _kind(origin: Any) -> str:
         exponent = getattr(origin.p, "value", origin.p)
         if exponent is not None and float(np.asarray(exponent)) == 2.0:
             return "Power"
-    elif name == "maximum":
-        fixed = len(args) == 2 and args[1].is_constant() and not args[1].parameters()
-        if fixed and not np.any(args[1].value):
-            return "maximum"
     elif name in ("Promote", "broadcast_to"):
         if args[0].size == 1:
             return "Promote"

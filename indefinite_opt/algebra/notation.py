@@ -76,6 +76,7 @@ NOTATION = {
     "fraction": ("%s / %s", "%s/%s"),
     "norm": (r"\|%s\|", "‖%s‖"),
     "absolute": ("|%s|", "|%s|"),
+    "infinity": (r"\infty", "∞"),
     "logistic": (r"\log(1 + \exp(%s))", "log(1 + exp(%s))"),
     "=": ("=", "="),
     "<=": (r"\le", "≤"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from indefinite_opt.algebra.atoms import is_positive_part
 from indefinite_opt.algebra.from_cvxpy import converted
 from indefinite_opt.algebra.notation import (
     ATOM,
@@ -255,8 +256,10 @@ def _squared(printer: Printer, expr: Any) -> Piece:
     return Piece(script("^", base.closed(ATOM), "2", printer.to), POWER)
 
 
-def _positive_part(printer: Printer, expr: Any) -> Piece:
-    """max(u, 0) of each entry."""
+def _maximum(printer: Printer, expr: Any) -> Piece:
+    """The largest of several, or the positive part max(u, 0), of each entry."""
+    if not is_positive_part(expr):
+        return _unknown(printer, expr)
     return Piece(script("_", f"({printer.show(expr.args[0])})", "+", printer.to), ATOM)
 
 
@@ -291,9 +294,14 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "norm1": lambda printer, expr: (
         printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
     ),
+    "norm_inf": lambda printer, expr: (
+        printer.norm(expr.args[0], printer.write("infinity"))
+        if expr.axis is None
+        else _unknown(printer, expr)
+    ),
     "abs": lambda printer, expr: Piece(printer.write("absolute", printer.show(expr.args[0])), ATOM),
     "Power": _squared,
-    "maximum": _positive_part,
+    "maximum": _maximum,
     "logistic": lambda printer, expr: Piece(
         printer.write("logistic", printer.show(expr.args[0])), ATOM, word=True
     ),

@@ -11,9 +11,15 @@ from indefinite_opt.algebra.operators import Operator
 from indefinite_opt.foundation import Array, is_sparse
 
 _GROWTH = {
-    **dict.fromkeys(("Power", "quad_over_lin", "QuadForm"), "faster"),
-    **dict.fromkeys(("abs", "maximum", "norm1", "Promote", "index", "transpose"), "alike"),
-}
+    **dict.fromkeys(("Power", "quad_over_lin", "QuadForm", "huber"), "faster"),
+    **dict.fromkeys(
+        (
+            "abs", "maximum", "max", "norm_inf", "sum_largest", "norm1", "Promote", "index",
+            "transpose",
+        ),
+        "alike",
+    ),
+}  # fmt: skip
 """`Expression.growth` of the atoms of this package.
 
 In one that grows faster than its arguments a variable counts entry by entry: beside a large entry,

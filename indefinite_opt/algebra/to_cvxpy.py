@@ -14,6 +14,7 @@ from indefinite_opt.algebra.atoms import (
     Dual,
     Expression,
     Variable,
+    is_positive_part,
 )
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, is_sparse
@@ -66,10 +67,17 @@ class Translation:
             "Power": cp.square,
             "abs": cp.abs,
             "norm1": cp.norm1,
-            "maximum": lambda x, _: cp.pos(x),
+            "norm_inf": cp.norm_inf,
+            "max": cp.max,
+            "maximum": cp.pos if is_positive_part(part) else cp.maximum,
+            "huber": lambda x: cp.huber(x, self(part.key[0])),
+            # cvxpy fails on the sum of as many as there are.
+            "sum_largest": lambda x: (
+                cp.sum(x) if part.key[0] >= x.size else cp.sum_largest(x, part.key[0])
+            ),
             "logistic": cp.logistic,
         }
-        return make[part.kind](*args)
+        return make[part.kind](*(args[:1] if is_positive_part(part) else args))
 
     def _form(self, P: Any) -> Any:
         """A matrix as `quad_form` takes it."""

@@ -39,6 +39,8 @@ OBJECTIVES: dict[str, tuple[Any, int, int]] = {
     "logistic losses": (lambda cp, x, b: cp.sum(cp.logistic(-cp.multiply(C, x + b))) - b, 0, 1),
     "a hinge for each entry": (lambda cp, x, b: cp.sum(cp.pos(b) + x), 0, 1),
     "a quotient by entries": (lambda cp, x, b: cp.sum((x + b) / C), 0, 0),
+    "losses of Huber": (lambda cp, x, b: C @ cp.huber(x - b, 0.75), 0, 1),
+    "squared hinges of sizes": (lambda cp, x, b: cp.sum(cp.square(cp.pos(cp.abs(x) - b))), 0, 1),
 }
 
 
@@ -81,17 +83,22 @@ def test_bounds_are_found_however_they_are_written(library: Any) -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "a norm below a variable": (
-        lambda x, b: Model(minimize=b, subject_to={"ball": cp.norm1(x) <= b}), "norm1(x)"
+    "a norm in an equation": (
+        lambda x, b: Model(minimize=b, subject_to={"sphere": cp.norm1(x) == b}), "norm1(x)"
     ),
-    "a norm below a vector": (
-        lambda x, b: Model(minimize=b, subject_to={"ball": cp.norm1(x) <= [3.0, 1.0]}), "norm1(x)"
+    "a square in a row": (
+        lambda x, b: Model(minimize=b, subject_to={"ball": cp.sum_squares(x) <= 1}),
+        "sum_squares(x)",
     ),
-    "a norm below a vector, turned": (
-        lambda x, b: Model(minimize=b, subject_to={"ball": -cp.norm1(x) >= [-3, -1]}), "norm1(x)"
+    "a loss of Huber in a row": (
+        lambda x, b: Model(minimize=b, subject_to={"ball": cp.huber(x) <= 1}), "huber(x, 1.0)"
+    ),
+    "largest entries and a half": (
+        lambda x, b: Model(minimize=cvxpy.sum_largest(cvxpy.Variable(3, name="z"), 1.5)), "z"
     ),
     "a square of a square": (lambda x, b: Model(minimize=cp.square(cp.square(b))), "square(b)"),
-    "a hinge of a norm": (lambda x, b: Model(minimize=cp.pos(cp.norm1(x))), "norm1(x)"),
+    "a norm of a hinge": (lambda x, b: Model(minimize=cp.norm1(cp.pos(x))), "pos(x)"),
+    "a largest square": (lambda x, b: Model(minimize=cp.max(cp.square(x))), "square(x)"),
     "an entry of a hinge": (lambda x, b: Model(minimize=cp.pos(x)[0]), "pos(x)[0]"),
     "a division by a variable": (lambda x, b: Model(minimize=cp.sum(x) / b), "sum(x) / b"),
     "a division by zero": (lambda x, b: Model(minimize=b / 0), "b / 0.0"),
@@ -223,5 +230,55 @@ def test_every_slice_has_the_entries_of_numpy(atoms: Any, step: int) -> None:
 def test_a_norm_of_each_column_is_no_bound_of_their_sum() -> None:
     x = cvxpy.Variable(6, name="x")
     columns = cvxpy.norm1(cvxpy.reshape(x, (2, 3), order="F"), axis=0)
-    with pytest.raises(NotCanonical, match="norm1"):
-        canonical(Model(minimize=cvxpy.sum(x), subject_to={"columns": columns <= 1}))
+    form = canonical(Model(minimize=cvxpy.sum(x), subject_to={"columns": columns <= 1}))
+    found = form.residuals({"x": np.array([1.0, -2.0, 0.5, 0.0, -3.0, 3.0])})["columns"]
+    assert (form.norms, found.tolist()) == ([], [2.0, -0.5, 5.0])
+
+
+def square_of(x: Any) -> Any:
+    return cvxpy.reshape(x, (2, 2), order="F")
+
+
+PIECEWISE: dict[str, Any] = {
+    "largest": lambda cp, x: cp.max(x),
+    "largest size": lambda cp, x: cp.norm_inf(x - 1),
+    "largest of three": lambda cp, x: cp.sum(cp.maximum(x, 1 - 2 * x, 0.5)),
+    "sum of the two largest": lambda cp, x: cp.sum_largest(x, 2),
+    "sum of all": lambda cp, x: cp.sum_largest(x, 4),
+    "hinges of sizes": lambda cp, x: cp.sum(cp.maximum(cp.abs(x) - 0.5, 0, -x)),
+    "largest of sums": lambda cp, x: cp.max(S @ cp.abs(x) + cp.norm1(x)),
+    "an entry of a hinge": lambda cp, x: cp.max(cp.maximum(0, cp.pos(x)[1:])[0] + x),
+}
+OF_CVXPY: dict[str, Any] = {
+    "smallest": lambda x: -cvxpy.min(x),
+    "smallest of three": lambda x: -cvxpy.sum(cvxpy.minimum(x, 1 - 2 * x, 0.5)),
+    "columns": lambda x: np.array([1.0, 2.0]) @ cvxpy.max(square_of(x), axis=0),
+    "sizes in rows": lambda x: np.array([1.0, 2.0]) @ cvxpy.norm_inf(square_of(x), axis=1),
+    "sums of rows": lambda x: cvxpy.max(cvxpy.norm1(square_of(x), axis=1)),
+    "two of columns": lambda x: cvxpy.max(cvxpy.sum_largest(square_of(x), 2, axis=0)),
+    "stacked": lambda x: cvxpy.max(cvxpy.hstack([cvxpy.abs(x), cvxpy.pos(x[:2])])),
+}
+
+
+@pytest.mark.parametrize("name", [*PIECEWISE, *OF_CVXPY])
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_piecewise_linear_atoms_have_their_values_in_objective_and_rows(
+    name: str, atoms: Any
+) -> None:
+    """Those of cvxpy, which evaluates them itself."""
+    if atoms is cp and name in OF_CVXPY:
+        return
+    generator, x, other = np.random.default_rng(1), atoms.Variable(4, name="x"), cvxpy.Variable(4)
+    e = OF_CVXPY[name](x) if name in OF_CVXPY else PIECEWISE[name](atoms, x)
+    plain = OF_CVXPY[name](other) if name in OF_CVXPY else PIECEWISE[name](cvxpy, other)
+    rows = {"row": 2 * e - 1 <= 3 * x, "turned": atoms.sum(x) >= e}
+    form = canonical(Model(minimize=3 * e, subject_to=rows))
+    assert form.hidden or name == "sum of all"
+    for _ in range(5):
+        other.value = at = generator.standard_normal(4)
+        value = float(plain.value)
+        assert form.value({"x": at}) == pytest.approx(3.0 * value, rel=1e-12, abs=1e-12)
+        assert form.size({"x": at}) >= 3.0 * abs(value) * (1.0 - 1e-12)
+        found = form.residuals({"x": at})
+        np.testing.assert_allclose(found["row"], 2.0 * value - 1.0 - 3.0 * at, atol=1e-12)
+        np.testing.assert_allclose(found["turned"], value - at.sum(), atol=1e-12)

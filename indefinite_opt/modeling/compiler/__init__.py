@@ -50,7 +50,8 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
         return as_cvxpy_program(model, error)
     if not form.variables:
         raise NotCanonical("none", "variables")
-    for recognise in RECOGNISERS:
+    # Rows of the others have declared variables only.
+    for recognise in (as_declared_qp,) if form.hidden else RECOGNISERS:
         reading = Reading(form)
         try:
             program = recognise(reading, problem)
@@ -61,6 +62,6 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
             compare(form, program, problem)
             return program
     atoms = [part.text for part in form.separables if not has_epigraph(part)]
-    atoms += [norm.text for norm in form.norms]
+    atoms += [norm.text for norm in form.norms] + [one.text for one in form.hidden]
     expected = "terms with rows of a quadratic program, or a known kind"
     return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected))

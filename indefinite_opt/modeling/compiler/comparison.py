@@ -59,7 +59,7 @@ def compare(form: Canonical, program: CompiledProgram[Any], problem: KernelProbl
     rows = {row.name: row for row in form.rows}
     for name, residual in expected.items():
         row = rows.get(name)
-        sizes = partial(row.u.sizes, values) if row else partial(np.zeros, 1)
+        sizes = partial(form.row_sizes, row, values) if row else partial(np.zeros, 1)
         if not _agree(residual, found[name], sizes):
             raise _wrong(name)
     if _same_objective(form, program, values):
@@ -204,7 +204,14 @@ def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:
         "inequalities": body.G @ x - body.h, "equalities": body.A @ x - body.b,
         "lower": body.lower - x, "upper": x - body.upper,
     }  # fmt: skip
-    return {name: stacked[block.kind][block.part] for name, block in qp.named.items()}
+    found = {}
+    for name, block in qp.named.items():
+        pieces = [stacked[one.kind][one.part] for one in block.pieces]
+        if block.others:  # a bound among them is in the unit of the variable
+            sized = zip(pieces, block.pieces, strict=True)
+            pieces = [np.asarray(piece * one.size) for piece, one in sized]
+        found[name] = np.max(pieces, axis=0)
+    return found
 
 
 @_residuals.register(PairedProgram)
@@ -244,9 +251,11 @@ def _(qp: PolyhedralQP, values: Values) -> Array:
     body = qp.feasible
     x, declared = qp.from_values(values), np.zeros(body.h.size, dtype=bool)
     for block in qp.named.values():
-        if block.kind == "inequalities":
-            declared[block.part] = True
+        for one in block.pieces:
+            if one.kind == "inequalities":
+                declared[one.part] = True
     rows = body.G[~declared]
     excess = rows @ x - body.h[~declared]
-    tops = [t for term in qp.epigraphs for t in range(term.place.start, term.place.stop)]
-    return np.array([max(body.lower[t] - x[t], *excess[rows[:, t] == -1.0]) for t in tops])
+    tops = [t for term in qp.epigraphs for t in range(term.tops.start, term.tops.stop)]
+    room = body.lower - x
+    return np.array([np.max(excess[rows[:, t] == -1.0], initial=room[t]) for t in tops])

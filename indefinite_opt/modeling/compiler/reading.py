@@ -13,6 +13,7 @@ from indefinite_opt.algebra import (
     Canonical,
     ColumnFactor,
     DiagonalFactor,
+    Hidden,
     NormRow,
     Operator,
     QuadraticTerm,
@@ -55,6 +56,7 @@ class Reading:
         parts: list[object] = [("cost", name) for name in form.affine.linear]
         parts += [("constant",)] * (form.constant != 0.0)
         parts += [*form.quadratics, *form.separables, *form.rows, *form.norms, *form.bounds]
+        parts += form.hidden
         return self._taken == Counter(map(_key, parts))
 
     def spell(self, name: str, declared: str, multiple: Array | float = 1.0) -> None:
@@ -107,6 +109,11 @@ class Reading:
         """All separable terms."""
         self._take([*self.form.separables])
         return self.form.separables
+
+    def hidden(self) -> list[Hidden]:
+        """All hidden variables."""
+        self._take([*self.form.hidden])
+        return self.form.hidden
 
     def norms(self) -> list[NormRow]:
         """All bounds of norms."""

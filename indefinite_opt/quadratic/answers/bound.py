@@ -83,7 +83,9 @@ def _of_bounds(qp: PolyhedralQP, multipliers: Values | None, point: Point[Array]
     least residual in the variables that are off their bounds.
     """
     body = qp.feasible
-    stacked = of_all_rows(qp, multipliers, point.x) if multipliers else None
+    # A program without declared constraints may have rows of epigraphs.
+    is_known = multipliers is not None and (multipliers or (qp.epigraphs and not qp.named))
+    stacked = of_all_rows(qp, multipliers or {}, point.x) if is_known else None
     if not stacked or not qp.constants:
         return stacked
     free = ~np.logical_or(*body.at_bounds(point.x, _AT_BOUND))

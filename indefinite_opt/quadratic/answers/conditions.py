@@ -81,7 +81,7 @@ def _(
     body = qp.feasible
     x, gradient = point.x, point.gradient
     unit = qp.gradient_unit(gradient)
-    stacked = None if multipliers is None else of_all_rows(qp, multipliers, x)
+    stacked = None if multipliers is None else of_all_rows(qp, multipliers, x, tol)
     if stacked is None:
         stacked = fitted_multipliers(qp, point, tol)
     z, y = of_rows(body, stacked)
@@ -102,7 +102,8 @@ def fitted_multipliers(qp: PolyhedralQP, point: Point[Array], tol: float) -> Val
 
     Rows and bounds count as active up to a share `tol` of their terms.
     """
-    multipliers = fitted(qp.feasible, point.x, point.gradient, tol)
+    terms = qp.terms(point.x) if qp.epigraphs else None
+    multipliers = fitted(qp.feasible, point.x, point.gradient, tol, terms)
     return {name: multipliers[name] for name in shapes_by_kind(qp.feasible)}
 
 

@@ -12,8 +12,11 @@ from indefinite_opt.quadratic.programs.paired_box import FirstOrder
 from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.programs.program import CompiledProgram, ExplicitProgram, Spelling
-from indefinite_opt.quadratic.rows.multipliers import shapes_by_kind
+from indefinite_opt.quadratic.rows.multipliers import Undeclared, completed, shapes_by_kind
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+
+_ACTIVE = 1e-6
+"""Distance, beside the size of its terms, up to which a row may have a multiplier."""
 
 
 @singledispatch
@@ -130,22 +133,50 @@ def named_of_rows(qp: PolyhedralQP, stacked: Values, x: Array) -> Values:
     none = np.zeros(qp.n)  # of a side on which every bound is infinite
     if qp.constants:
         stacked = {**stacked, "equalities": stacked["equalities"] - _shift(qp, x)}
-    return {name: block.read(stacked.get(block.kind, none)) for name, block in qp.named.items()}
+    return {name: block.read(stacked, none) for name, block in qp.named.items()}
 
 
-def of_all_rows(qp: PolyhedralQP, multipliers: Values, x: Array) -> Values | None:
-    """The multipliers of all rows, 0 where none are given.
+def of_all_rows(qp: PolyhedralQP, multipliers: Values, x: Array, tol: float = _ACTIVE) -> Values:
+    """The multipliers of all rows, 0 where none are given; those of epigraphs are recovered.
 
-    None if those of epigraphs have to be recovered.
+    Multipliers of a solver at its point are the ones that it has ended with.
     """
-    if qp.epigraphs:
-        return None
+    hides = bool(qp.epigraphs) or any(block.others for block in qp.named.values())
+    found = _of_solver(qp, multipliers, x) if hides else None
+    if found is not None:
+        return found
     stacked = {kind: np.zeros(shape) for kind, shape in shapes_by_kind(qp.feasible).items()}
     for name, block in qp.named.items():
-        if block.kind in stacked and name in multipliers:
+        if block.kind in stacked and name in multipliers and not block.others:
             stacked[block.kind][block.part] = block.write(multipliers[name])
     if qp.constants:
         stacked["equalities"] += _shift(qp, x)
+    if not hides:
+        return stacked
+    own, hidden = np.ones(qp.feasible.h.size, dtype=bool), np.zeros(qp.n, dtype=bool)
+    sums = []
+    for name, block in qp.named.items():
+        for piece in block.pieces:
+            if piece.kind == "inequalities":
+                own[piece.part] = False
+        if block.others:
+            given = multipliers.get(name, np.zeros(block.shape))
+            sums.append((block, np.ravel(given, order="F")))
+    for term in qp.epigraphs:
+        hidden[term.place] = True
+    undeclared = Undeclared(own, hidden, sums, qp.terms(x))
+    return completed(qp.feasible, x, qp.gradient(x), stacked, undeclared, tol)
+
+
+def _of_solver(qp: PolyhedralQP, multipliers: Values, x: Array) -> Values | None:
+    """Those of the convex solution that is known, if they are the given ones and it is near x."""
+    known = qp.known_solution
+    if known is None or np.any(np.abs(x - known.x) > _ACTIVE * (1.0 + np.abs(known.x))):
+        return None
+    stacked = known.by_kind(qp.feasible)
+    for name, values in named_of_rows(qp, stacked, known.x).items():
+        if not np.array_equal(values, multipliers.get(name, 0.0 * values)):
+            return None
     return stacked
 
 

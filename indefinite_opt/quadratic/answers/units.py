@@ -82,7 +82,7 @@ def _(qp: PairedQP, x: Array, multipliers: Values) -> float:
 @row_terms.register
 def _(qp: PolyhedralQP, x: Array, multipliers: Values) -> float:
     body = qp.feasible
-    size, stacked = np.abs(x), of_all_rows(qp, multipliers, x) or {}
+    size, stacked = np.abs(x), of_all_rows(qp, multipliers, x)
     rows = np.abs(np.concatenate(of_rows(body, stacked)))
     total = float(rows @ (np.abs(body.rhs) + abs(body.rows) @ size)) if rows.size else 0.0
     for name, ends in (("lower", body.lower), ("upper", body.upper)):

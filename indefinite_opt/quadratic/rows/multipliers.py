@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,25 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import EPS, Array, Values, afford, seconds_left
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.units import balancing_units
+from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _REFLECTION = 40.0
 """Operations on each entry by which scipy's `nnls` adds one multiplier."""
+
+
+class Undeclared(NamedTuple):
+    """Rows and bounds that no declared constraint has for itself."""
+
+    rows: NDArray[np.bool_]
+    """The inequalities of epigraphs, (m,)."""
+    entries: NDArray[np.bool_]
+    """The entries of epigraphs, (n,)."""
+    sums: list[tuple[DeclaredRows, Array]]
+    """Declared constraints of several rows, with their multipliers, a vector."""
+    terms: Array
+    """The sizes of the terms of each entry of x, (n,)."""
 
 
 def shapes_by_kind(body: Polyhedron) -> dict[str, tuple[int, ...]]:
@@ -37,12 +52,15 @@ def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
     return left
 
 
-def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
+def fitted(
+    body: Polyhedron, x: Array, gradient: Array, tol: float, terms: Array | None = None
+) -> Values:
     """The multipliers of the active constraints that leave the least residual ‖·‖₂.
 
     The residual of each variable is measured in a unit in which its conditions have terms near 1.
+    `terms` are the sizes of the terms of each variable, by default |x|.
     """
-    active = body.active_rows(x, tol)
+    active = body.active_rows(x, tol, terms)
     lower, upper = body.at_bounds(x, tol)
     rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
     row, column = balancing_units(np.vstack([rows, gradient]))
@@ -59,6 +77,77 @@ def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
         "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
         "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
     }
+
+
+def completed(
+    body: Polyhedron, x: Array, gradient: Array, known: Values, undeclared: Undeclared, tol: float
+) -> Values:
+    """Known multipliers with those of rows and bounds that no declared constraint has for itself.
+
+    Of the active ones, these leave the least residual ‖·‖₂ beside the known ones. Those of one
+    declared constraint add up to the multiplier of that.
+    """
+    own, hidden, sums, terms = undeclared
+    found = {name: value.copy() for name, value in known.items()}
+    none = np.zeros(body.n)
+    left = reduced(body, gradient, *of_rows(body, known))
+    left = left - known.get("lower", none) + known.get("upper", none)
+    active = np.flatnonzero(own & body.active_rows(x, tol, terms)).tolist()
+    chosen = [("inequalities", k) for k in active]
+    over, sizes = body.sides(x)[0], body.sizes_of_rows @ terms + np.abs(body.rhs)
+    ends = {"lower": x - body.lower, "upper": body.upper - x}
+    equations: list[tuple[list[int], list[float], float]] = []
+    for block, totals in sums:
+        for entry in np.flatnonzero(totals).tolist():
+            rooms, members, shares = [], [], []
+            for piece in block.pieces:
+                k = piece.part.start + entry
+                size = float(np.broadcast_to(piece.size, totals.shape)[entry])
+                if piece.kind == "inequalities":
+                    room = -over[k] / (sizes[k] or 1.0)
+                else:
+                    room = ends[piece.kind][k] / (abs(float(x[k])) or 1.0)
+                rooms.append(room)
+                members.append((piece.kind, k))
+                shares.append(1.0 / size)
+            held = np.array(rooms) <= max(min(rooms), tol)
+            equations.append(
+                (
+                    [len(chosen) + j for j in range(int(held.sum()))],
+                    [share for share, is_held in zip(shares, held, strict=True) if is_held],
+                    float(totals[entry]),
+                )
+            )
+            chosen += [one for one, is_held in zip(members, held, strict=True) if is_held]
+    rows = np.zeros((len(chosen), body.n))
+    for j, (kind, k) in enumerate(chosen):
+        if kind == "inequalities":
+            rows[j] = body.G[k]
+        else:
+            rows[j, k] = -1.0 if kind == "lower" else 1.0
+    at_low, at_high = (hidden & at_end for at_end in body.at_bounds(x, tol))
+    row, column = balancing_units(np.vstack([rows, left]))
+    units = row[:-1] / row[-1]
+    beside = np.zeros((len(equations), len(chosen)))
+    target = np.zeros(len(equations))
+    for i, (places, shares, total) in enumerate(equations):
+        beside[i, places] = np.array(shares) * units[places]
+        largest = float(beside[i].max()) or 1.0
+        beside[i] /= largest
+        target[i] = total / largest
+    no = np.zeros(len(equations), dtype=bool)
+    scaled = (rows * row[:-1, None] * column).T
+    multipliers = units * _least(
+        np.vstack([scaled, beside]), np.concatenate([-left * row[-1] * column, target]),
+        np.concatenate([at_low, no]), np.concatenate([at_high, no]),
+    )  # fmt: skip
+    for (kind, k), value in zip(chosen, multipliers.tolist(), strict=True):
+        found[kind][k] = value
+    left = left + rows.T @ multipliers
+    for kind, at_end, sign in (("lower", at_low, 1.0), ("upper", at_high, -1.0)):
+        if kind in found:
+            found[kind] = np.where(at_end, np.maximum(sign * left, 0.0), found[kind])
+    return found
 
 
 def _least(

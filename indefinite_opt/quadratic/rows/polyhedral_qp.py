@@ -48,11 +48,11 @@ class PolyhedralQP(QP):
     for the certificate on how the program was read.
 
     x is made of declared variables, whose places and shapes are the `layout`, and, behind them, of
-    `epigraphs`: an entry t stands for |u_i| or max(u_i, 0) of an affine u, by rows t ≥ ±u_i.
-    `named` are the declared constraints. F leaves out the `constants` of kernels that equations
-    fix; multipliers by declared names, and F at points that miss these equations, are those of the
-    declared program. By default x is the only variable, and all rows of one kind, or all bounds on
-    one side, are one constraint.
+    `epigraphs`: entries that stand for |u_i|, max(u_i, 0) and other piecewise linear or quadratic
+    functions of an affine u, by rows. `named` are the declared constraints. F leaves out the
+    `constants` of kernels that equations fix; multipliers by declared names, and F at points that
+    miss these equations, are those of the declared program. By default x is the only variable, and
+    all rows of one kind, or all bounds on one side, are one constraint.
     """
 
     has_own_rows = True
@@ -135,6 +135,11 @@ class PolyhedralQP(QP):
         if seconds_left() > 0.0 and not (found is not None and found.early):
             self._solution = (proved,)
         return proved
+
+    @property
+    def known_solution(self) -> ConvexSolution | None:
+        """The `convex_solution`, if it has been computed."""
+        return None if self._solution is None else self._solution[0]
 
     def _solved(self, seconds: float) -> ConvexSolution | None:
         body = self.feasible
@@ -269,8 +274,16 @@ class PolyhedralQP(QP):
         H, c, constant = self._psd_form()
         smooth = H[: v.size, : v.size]
         objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + c[: v.size] @ v
-        terms = sum((term.atom(v) for term in self.epigraphs), objective)
-        return self.sense * (terms + self.constant + constant)
+        known: list[tuple[Epigraph, Any]] = []
+        for term in self.epigraphs:
+            u = term.U[:, : v.size] @ v + term.c
+            for before, values in known:
+                A = before.gathered(term.U)
+                u = u + A @ values if A.any() else u
+            known.append((term, term.atom(u)))
+            if term.weights.any():
+                objective = objective + term.weights @ known[-1][1]
+        return self.sense * (objective + self.constant + constant)
 
     # ------------------------------------------------------------------ declared names
 
@@ -279,15 +292,24 @@ class PolyhedralQP(QP):
         return {name: shape for name, (_, shape) in self.layout.items()}
 
     def values(self, x: Array) -> Values:
-        return {name: x[part].reshape(shape) for name, (part, shape) in self.layout.items()}
+        layout = self.layout.items()
+        return {name: x[part].reshape(shape, order="F") for name, (part, shape) in layout}
 
     def from_values(self, values: Values) -> Array:
-        x = self.feasible.lower.copy()
+        x = np.zeros(self.n)
         for name, (part, _) in self.layout.items():
-            x[part] = np.ravel(values[name])
+            x[part] = np.ravel(values[name], order="F")
         for term in self.epigraphs:
             x[term.place] = term.least(x)
         return x
+
+    def terms(self, x: Array) -> Array:
+        """|x|, and for entries of epigraphs the size of the terms of what they stand for, (n,)."""
+        sizes = np.abs(x)
+        for term in self.epigraphs:
+            ends = np.abs(term.ends(-sizes, sizes))
+            sizes[term.place] = np.maximum(sizes[term.place], ends.max(axis=0))
+        return sizes
 
     # ------------------------------------------------------------------ values
 

@@ -370,9 +370,11 @@ class Polyhedron(FeasibleSet):
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
-    def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
-        """Inequality rows that count as equations, (m,)."""
+    def active_rows(self, x: Array, tol: float, terms: Array | None = None) -> NDArray[np.bool_]:
+        """Inequality rows that count as equations, (m,), for entries with terms of some sizes."""
         over, _, sizes = self.sides(x)
+        if terms is not None:
+            sizes = self.sizes_of_rows @ terms + np.abs(self.rhs)
         return -over[: self.h.size] <= tol * sizes[: self.h.size]
 
     @cached_property

@@ -1,0 +1,248 @@
+"""Piecewise linear and quadratic atoms of a user's model become rows of a quadratic program."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
+from helpers.declared import check_same
+from helpers.own_formulations import Written
+from indefinite_opt.algebra import Model, Translation
+from indefinite_opt.modeling.compiler import ConvexProgram, compiled
+from indefinite_opt.quadratic import Epigraph, PolyhedralQP
+
+GENERATOR = np.random.default_rng(5)
+A, B = GENERATOR.standard_normal((6, 3)), GENERATOR.standard_normal(6)
+GOAL = np.array([1.0, 2.0, -1.2])
+
+LINEAR: dict[str, Any] = {
+    "largest size": lambda cp, x: Model(minimize=cp.norm_inf(A @ x - B)),
+    "largest": lambda cp, x: Model(maximize=-cp.max(A @ x - B) - cp.norm1(x)),
+    "largest of three": lambda cp, x: Model(
+        minimize=cp.sum(cp.maximum(A @ x - B, 2 * (A @ x) - 1, 0.5))
+    ),
+    "three largest sizes": lambda cp, x: Model(
+        minimize=cp.sum_largest(cp.abs(A @ x - B), 3) + 0.1 * cp.norm1(x)
+    ),
+    "hinges beyond sizes": lambda cp, x: Model(
+        minimize=cp.sum(cp.pos(cp.abs(A @ x - B) - 0.2)) + 0.3 * cp.norm1(x)
+    ),
+    "a ball and a gap": lambda cp, x: Model(
+        minimize=GOAL @ x, subject_to={"ball": cp.norm1(x) <= 1, "gap": cp.abs(x[0] - x[1]) <= 0.5}
+    ),
+}
+
+QUADRATIC: dict[str, Any] = {
+    "losses of Huber": lambda cp, x: Model(
+        minimize=cp.sum(cp.huber(A @ x - B, 0.5)) + cp.sum_squares(x - 1)
+    ),
+    "squared hinges beyond sizes": lambda cp, x: Model(
+        minimize=cp.sum(cp.square(cp.pos(cp.abs(A @ x - B) - 0.2))) + cp.sum_squares(x)
+    ),
+    "sizes": lambda cp, x: nearest(cp, x, cp.abs(x) <= 0.5),
+    "sizes of sums": lambda cp, x: nearest(cp, x, 2 * cp.abs(A[:2] @ x) - 1 <= 0.2 * x[0] + 0.5),
+    "a norm": lambda cp, x: nearest(cp, x, 2 * cp.norm1(A @ x) + x[0] <= 1),
+    "a norm, turned": lambda cp, x: nearest(cp, x, 1 - x[0] >= 2 * cp.norm1(A @ x)),
+    "weighed sizes": lambda cp, x: nearest(cp, x, np.arange(1.0, 4.0) @ cp.abs(x) <= 1.5),
+    "a largest size": lambda cp, x: nearest(cp, x, cp.norm_inf(A @ x) <= 1),
+    "a largest entry": lambda cp, x: nearest(cp, x, cp.max(A @ x) + x[1] <= 1),
+    "larger ones": lambda cp, x: nearest(cp, x, cp.maximum(x, 2 * x - 0.5, -1) <= 0.7),
+    "positive parts": lambda cp, x: nearest(cp, x, cp.pos(A[:2] @ x) <= 0.7),
+    "their sum": lambda cp, x: nearest(cp, x, cp.sum(cp.pos(A @ x)) <= 0.7),
+    "two largest": lambda cp, x: nearest(cp, x, cp.sum_largest(A @ x, 2) <= 0.7),
+    "two largest sizes": lambda cp, x: nearest(cp, x, cp.sum_largest(cp.abs(A @ x), 2) <= 0.7),
+}
+
+
+def nearest(atoms: Any, x: Any, row: Any) -> Model:
+    """The point of a row that is nearest to GOAL."""
+    return Model(minimize=atoms.sum_squares(x - GOAL), subject_to={"row": row})
+
+
+def problem() -> iopt.KernelProblem:
+    """A new one, for which nothing is known yet."""
+    return iopt.KernelProblem(np.eye(6), [1, -1] * 3)
+
+
+def by_clarabel(model: Model) -> tuple[float, dict[str, Any]]:
+    """The optimum and the multipliers of the declared model, by cvxpy."""
+    translated = Translation()
+    written = model.minimize if model.maximize is None else -model.maximize
+    rows = {name: translated(row) for name, row in model.subject_to.items()}
+    stated = cvxpy.Problem(cvxpy.Minimize(translated(written)), list(rows.values()))
+    tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
+    stated.solve(solver="CLARABEL", **tolerances)
+    sign = 1.0 if model.maximize is None else -1.0
+    return sign * float(stated.value), {name: row.dual_value for name, row in rows.items()}
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *QUADRATIC])
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_convex_models_are_global_with_the_multipliers_of_the_rows_that_were_written(
+    atoms: Any, name: str
+) -> None:
+    model = {**LINEAR, **QUADRATIC}[name](atoms, atoms.Variable(3, name="x"))
+    program = compiled(model, problem())
+    assert isinstance(program, PolyhedralQP)
+    assert program.is_linear_objective == (name in LINEAR)
+    check_same(model, program, name)
+    expected, multipliers = by_clarabel(model)
+    formulation = Written(name, model)
+    result = iopt.solve(problem(), formulation)
+    assert result.objective == pytest.approx(expected, rel=1e-8, abs=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert (result.values.keys(), result.multipliers.keys()) == ({"x"}, model.subject_to.keys())
+    for row, value in multipliers.items():
+        assert np.shape(result.multipliers[row]) == model.subject_to[row].shape
+        np.testing.assert_allclose(result.multipliers[row], value, atol=1e-6)
+    for given in (result.multipliers, None):
+        certificate = iopt.verify(problem(), formulation, result.values, given)
+        assert certificate.claim is iopt.Claim.GLOBAL
+        for row, value in multipliers.items():
+            np.testing.assert_allclose(certificate.multipliers[row], value, atol=1e-6)
+
+
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_multipliers_satisfy_the_first_order_conditions_in_fractions(atoms: Any) -> None:
+    """min ½(x₁ - 3)² + ½(x₂ - 3/2)² + ½(x₃ + 2)² in a ball, with a gap and an end.
+
+    At (3/2, 1/2, -1) the ball |x₁| + |x₂| ≤ 2 has the slope (1, 1, 0), the gap 2|x₁ - x₂| ≤ 2 the
+    slope (2, -2, 0), and the end 3|x₃| ≤ 3 the slope (0, 0, -3).
+    """
+    x, goal = atoms.Variable(3, name="x"), np.array([3.0, 1.5, -2.0])
+    rows = {
+        "ball": atoms.norm1(x[:2]) <= 2, "gap": 2 * atoms.abs(x[0] - x[1]) <= 2,
+        "end": 3 * atoms.abs(x[2]) <= 3, "free": atoms.max(x) <= 7,
+    }  # fmt: skip
+    model = Model(minimize=0.5 * atoms.sum_squares(x - goal), subject_to=rows)
+    result = iopt.solve(problem(), Written("by hand", model))
+    exact = [Fraction(float(v)).limit_denominator(64) for v in result.values["x"]]
+    assert exact == [Fraction(3, 2), Fraction(1, 2), Fraction(-1)]
+    found = {k: Fraction(float(v)).limit_denominator(64) for k, v in result.multipliers.items()}
+    for name, value in result.multipliers.items():
+        assert float(value) == pytest.approx(float(found[name]), abs=1e-10)
+    ball, gap, end, free = (found[name] for name in rows)
+    assert (free, min(ball, gap, end) > 0) == (0, True)
+    slopes = [ball + 2 * gap, ball - 2 * gap, -3 * end]
+    assert [e - Fraction(g) + s for e, g, s in zip(exact, goal.tolist(), slopes, strict=True)] == [
+        0, 0, 0,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_two_sides_of_a_size_are_bounds_of_a_variable_that_has_none(atoms: Any) -> None:
+    x = atoms.Variable(3, name="x")
+    rows = {"sizes": 2 * atoms.abs(x - 1) <= 4, "again": atoms.norm_inf(x) <= 9}
+    program: Any = compiled(Model(minimize=atoms.sum(x), subject_to=rows), problem())
+    body = program.feasible
+    assert (body.lower.tolist(), body.upper.tolist()) == ([-1.0] * 3, [3.0] * 3)
+    assert (body.n, body.h.size) == (3, 6)
+
+
+def vertices(rows: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+    """All vertices of Rx ≤ r, by all choices of as many rows as variables."""
+    found = []
+    for chosen in map(list, itertools.combinations(range(len(rows)), rows.shape[1])):
+        if abs(np.linalg.det(rows[chosen])) > 1e-9:
+            x = np.linalg.solve(rows[chosen], ends[chosen])
+            if np.all(rows @ x <= ends + 1e-9):
+                found.append(x)
+    return found
+
+
+SIGNS = np.array(list(itertools.product([1.0, -1.0], repeat=3)))
+PAIRS = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+PARTS = np.array(list(itertools.product([0.0, 1.0], repeat=3)))
+SQUARE = np.round(A[:3], 1)
+
+POLYTOPES: dict[str, Any] = {
+    "a size": (lambda cp, x: cp.abs(cp.sum(x)) <= 1, np.array([np.ones(3), -np.ones(3)]), 1.0),
+    "a norm": (lambda cp, x: cp.norm1(x) <= 1.5, SIGNS, 1.5),
+    "a largest size": (
+        lambda cp, x: cp.norm_inf(SQUARE @ x) <= 0.6, np.vstack([SQUARE, -SQUARE]), 0.6
+    ),
+    "a largest entry": (lambda cp, x: cp.max(SQUARE @ x) <= 0.3, SQUARE, 0.3),
+    "larger ones": (
+        lambda cp, x: cp.maximum(SQUARE @ x, -2 * x) <= 0.5,
+        np.vstack([SQUARE, -2.0 * np.eye(3)]), 0.5,
+    ),
+    "positive parts": (lambda cp, x: cp.sum(cp.pos(SQUARE @ x)) <= 0.8, PARTS @ SQUARE, 0.8),
+    "two largest": (lambda cp, x: cp.sum_largest(SQUARE @ x, 2) <= 0.4, PAIRS @ SQUARE, 0.4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", POLYTOPES)
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_the_largest_value_of_a_form_is_at_a_vertex_and_is_bracketed(atoms: Any, name: str) -> None:
+    """max xᵀPx + pᵀx, P positive definite, with |x| ≤ 1 and rows of atoms."""
+    write, rows, end = POLYTOPES[name]
+    P = A.T @ A
+    corners = vertices(
+        np.vstack([rows, np.eye(3), -np.eye(3)]), np.append(np.full(len(rows), end), np.ones(6))
+    )
+    expected = max(float(x @ P @ x + GOAL @ x) for x in corners)
+    x = atoms.Variable(3, name="x")
+    model = Model(
+        maximize=atoms.quad_form(x, P) + GOAL @ x,
+        subject_to={"row": write(atoms, x), "box": atoms.abs(x) <= 1},
+    )
+    check_same(model, compiled(model, problem()), name)
+    formulation = Written(name, model)
+    result = iopt.solve(problem(), formulation, prove=20)
+    assert result.objective == pytest.approx(expected, rel=1e-7)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    bracket = iopt.bound(problem(), formulation, gap=1e-6)
+    assert bracket.lower - 1e-7 <= expected <= bracket.upper + 1e-7
+    assert bracket.upper - bracket.lower <= 1e-5 * abs(expected)
+
+
+WRONG: dict[str, Any] = {
+    "abs(x)": lambda x: Model(minimize=cp.sum_squares(x), subject_to={"a": cp.abs(x) >= 1}),
+    "norm_inf(x)": lambda x: Model(maximize=cp.norm_inf(x), subject_to={"box": cp.abs(x) <= 1}),
+    "max(x)": lambda x: Model(minimize=cp.sum_squares(x) - cp.max(x)),
+    "sum_largest(x, 2)": lambda x: Model(minimize=cp.norm1(x) - cp.sum_largest(x, 2)),
+    "huber(x, 1.0)": lambda x: Model(maximize=cp.sum(cp.huber(x))),
+    "maximum(x, 1.0)": lambda x: Model(minimize=cp.sum(cp.pos(1 - cp.maximum(x, 1)))),
+    "norm1(x)": lambda x: Model(minimize=cp.max(x), subject_to={"a": cp.norm1(x) >= 1}),
+}
+
+
+@pytest.mark.parametrize("atom", WRONG)
+def test_an_atom_with_the_wrong_sign_is_refused_and_quoted(atom: str) -> None:
+    with pytest.raises(iopt.errors.ProblemError) as caught:
+        compiled(WRONG[atom](cp.Variable(3, name="x")), problem())
+    assert atom in str(caught.value)
+
+
+def test_atoms_beside_one_that_no_rows_can_state_go_to_cvxpy() -> None:
+    x = cp.Variable(3, name="x")
+    model = Model(minimize=cp.sum(cp.logistic(x)) + cp.norm_inf(x), subject_to={"a": x[0] >= 1})
+    assert isinstance(compiled(model, problem()), ConvexProgram)
+
+
+@pytest.mark.parametrize("damage", ["sides", "spread", "costs", "least"])
+def test_a_wrong_epigraph_is_noticed(monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    plain = getattr(Epigraph, damage)
+    if damage == "sides":
+        wrong: Any = lambda self: ((1.1 * rows, r) for rows, r in plain(self))  # noqa: E731
+    elif damage == "costs":
+        wrong = property(lambda self: tuple(1.1 * part for part in plain.fget(self)))
+    else:
+        wrong = lambda self, x: 1.1 * plain(self, x)  # noqa: E731
+    x = cp.Variable(3, name="x")
+    for model in (
+        Model(minimize=cp.sum(cp.huber(x)), subject_to={"a": cp.norm1(x) + x[0] <= 1}),
+        Model(minimize=cp.max(x), subject_to={"a": cp.sum_largest(x, 2) <= 1}),
+    ):
+        assert isinstance(compiled(model, problem()), PolyhedralQP)
+        monkeypatch.setattr(Epigraph, damage, wrong)
+        with pytest.raises(AssertionError, match="the compiler is wrong"):
+            compiled(model, problem())
+        monkeypatch.setattr(Epigraph, damage, plain)
