@@ -164,6 +164,8 @@ class AffineRows:
     name: str
     u: Affine
     equal: bool
+    shape: tuple[int, ...] | None = None
+    """The shape of a declared matrix, whose entries count column by column; None for vectors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +283,8 @@ class Canonical:
             excess = np.abs(norm.u.at(values)).sum() - norm.end
             found[norm.name] = np.array([norm.size * excess])
         for bound in self.bounds:
-            excess = np.ravel(np.asarray(values[bound.variable], dtype=float) - bound.end)
+            v = np.ravel(np.asarray(values[bound.variable], dtype=float), order="F")
+            excess = v - bound.end
             found[bound.name] = excess if bound.side == "upper" else -excess
         return found
 
@@ -307,9 +310,9 @@ def canonical(
 ) -> Canonical:
     """The canonical form of a model.
 
-    With `called`, the names of cvxpy's variables by their ids, variables may be matrices, whose
-    entries count column by column; their attributes are left to the caller, and every constraint
-    is a row. Multipliers count as variables under the names of their `Dual`, if they are allowed.
+    Entries of matrices count column by column. With `called`, the names of cvxpy's variables by
+    their ids, the attributes of these are left to the caller, and every constraint is a row.
+    Multipliers count as variables under the names of their `Dual`, if they are allowed.
 
     Raises
     ------
@@ -345,7 +348,8 @@ def canonical(
         if not called and not _has_ends(u, bound):
             raise NotCanonical(f"{name}: {constraint}", "constraints with finite ends")
         if bound is None:
-            form.rows.append(AffineRows(name, u, equal))
+            shape = constraint.shape if len(constraint.shape) > 1 else None
+            form.rows.append(AffineRows(name, u, equal, shape))
         else:
             form.bounds.append(bound)
     form.hidden.extend(reader.hidden)
@@ -484,6 +488,10 @@ class _Reader:
             return inner.through(_entry_by_entry(1.0 / divisor, inner.m))
         if kind == "MulExpression" and all(arg.is_constant() or arg.ndim < 2 for arg in args):
             return self._product(e)
+        if kind == "MulExpression" and _is_linear(e) and not isinstance(e, CvxpyAtom):
+            return self._matrix_product(e)
+        if kind == "transpose" and not isinstance(e, CvxpyAtom):
+            return self.affine(args[0]).through(_places(_transposed(e)))
         if isinstance(e, CvxpyAtom) and _is_affine(e):
             linear, constant = _derivatives(e, e.derivatives)
             return Affine(e.size, {self._name(v): A for v, A in linear.items()}, constant)
@@ -583,8 +591,8 @@ class _Reader:
         if e.id in self.called:
             self.variables.setdefault(self.called[e.id], e.shape)
             return self.called[e.id]
-        if e.ndim > 1:
-            raise NotCanonical(f"the matrix variable {e.name()}", "vectors and numbers")
+        if e.ndim > 2:
+            raise NotCanonical(f"the variable {e.name()} of shape {e.shape}", "at most two axes")
         attributes = attributes_of(e)
         if attributes:
             raise NotCanonical(
@@ -629,6 +637,22 @@ class _Reader:
             right = Operator.of(RowFactor(_vector(b))) if b.ndim == 1 else self.operator(b).T
             return self.affine(a).through(right)
         raise NotCanonical(e, "an affine expression")
+
+    def _matrix_product(self, e: Any) -> Affine:
+        """AX or Xb with a constant factor: (I ⊗ A) vec X or (bᵀ ⊗ I) vec X."""
+        from scipy import sparse
+
+        a, b = e.args
+        constant = self.operator(a if a.is_constant() else b).dense()
+        if a.is_constant():
+            A = (
+                constant.T if a.ndim == 1 else constant
+            )  # a vector, which is a column, from the left
+            eye = sparse.eye_array(b.shape[1], format="csr")
+            return self.affine(b).through(Operator.of(MatrixFactor(sparse.kron(eye, A, "csr"))))
+        eye = sparse.eye_array(a.shape[0], format="csr")
+        across = sparse.kron(constant.T, eye, "csr")
+        return self.affine(a).through(Operator.of(MatrixFactor(across)))
 
     def norm(self, name: str, constraint: Any) -> NormRow | None:
         """k‖u‖₁ ≤ k · end, if the constraint is one, on whichever side its terms are."""
@@ -791,6 +815,13 @@ def _places(groups: Array) -> Operator:
         return Operator.identity(size)
     pick = sparse.csr_array((np.ones(size), (np.arange(size), order)), (size, size))
     return Operator.of(MatrixFactor(pick))
+
+
+def _transposed(e: Any) -> Array:
+    """The places of the entries of a transposed matrix in that itself, column by column."""
+    inner = e.args[0]
+    every = np.arange(inner.size).reshape(inner.shape, order="F")
+    return np.asarray(every.T.ravel(order="F"))
 
 
 def _sums(groups: Array) -> Operator:

@@ -113,8 +113,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda x, b: Model(minimize=cp.sum_squares(b - 1) + cp.square(cp.Variable(name="b"))),
         "two variables b",
     ),
-    "a matrix": (
-        lambda x, b: Model(minimize=b, subject_to={"a": cp.Variable((2, 2), name="M") >= 0}), "M"
+    "a semidefinite matrix": (
+        lambda x, b: Model(minimize=cp.sum(cp.Variable((2, 2), name="M", PSD=True))), "PSD"
+    ),
+    "three axes": (
+        lambda x, b: Model(minimize=cp.sum(cp.Variable((2, 1, 2), name="M"))), "(2, 1, 2)"
     ),
     "a parameter without a value": (
         lambda x, b: Model(minimize=cvxpy.Parameter(name="p") * cvxpy.Variable(name="z")), "p"

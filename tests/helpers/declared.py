@@ -53,10 +53,10 @@ class Declared:
         self.curved = [name for name, row in self.rows.items() if not row.expr.is_affine()]
 
     def values(self, x: Array) -> dict[str, Any]:
-        """The variables, one behind the other in x."""
+        """The variables, one behind the other in x, matrices column by column."""
         made, start = {}, 0
         for name, v in self.variables.items():
-            made[name] = x[start : start + v.size].reshape(v.shape)
+            made[name] = x[start : start + v.size].reshape(v.shape, order="F")
             start += v.size
         return made
 

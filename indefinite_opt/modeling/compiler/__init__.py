@@ -50,8 +50,9 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
         return as_cvxpy_program(model, error)
     if not form.variables:
         raise NotCanonical("none", "variables")
-    # Rows of the others have declared variables only.
-    for recognise in (as_declared_qp,) if form.hidden else RECOGNISERS:
+    # The others have rows of declared variables only, and no matrices among these.
+    general = form.hidden or any(len(shape) > 1 for shape in form.variables.values())
+    for recognise in (as_declared_qp,) if general else RECOGNISERS:
         reading = Reading(form)
         try:
             program = recognise(reading, problem)

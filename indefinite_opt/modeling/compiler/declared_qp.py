@@ -55,7 +55,8 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
     for name, shape in form.variables.items():
         layout[name] = slice(n, n + math.prod(shape)), shape
         n += math.prod(shape)
-    require(not form.hidden or n + sum(one.u.m for one in form.hidden) <= _MOST)
+    cvxpy_takes_it = form.hidden or any(len(shape) > 1 for shape in form.variables.values())
+    require(not cvxpy_takes_it or n + sum(one.u.m for one in form.hidden) <= _MOST)
     places = {name: part for name, (part, _) in layout.items()}
     tops = _Tops(reading, n)
     total = tops.total
@@ -82,7 +83,7 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
             part = below(bound.name, sign * np.eye(total)[places[name]], right, shape)
             named[bound.name] = DeclaredRows("inequalities", part, shape, bound.size)
     for row in tops.rows:
-        shape = () if row.u.m == 1 else (row.u.m,)
+        shape = row.shape or (() if row.u.m == 1 else (row.u.m,))
         if row.equal:
             b.add(-row.u.constants)
             part = A.add(row.u.rows(places, total))

@@ -182,13 +182,14 @@ class PolyhedralQP(QP):
         numbers are refused by a `ProblemError`.
         """
         body = self.feasible
-        for name, (part, _) in self.layout.items():
+        for name, (part, shape) in self.layout.items():
             low, high = body.lower[part], body.upper[part]
             if np.any(low > high):
                 k = int(np.argmax(low > high))
+                place = ", ".join(map(str, np.unravel_index(k, shape or (1,), order="F")))
                 raise InfeasibleProblem(
                     f"bounds of {name}", "lower ones that are not above the upper ones",
-                    f"{float(low[k])!r} ≤ {name}[{k}] ≤ {float(high[k])!r}",
+                    f"{float(low[k])!r} ≤ {name}[{place}] ≤ {float(high[k])!r}",
                 )  # fmt: skip
         largest = largest_in_rows(body.rows)
         small = np.flatnonzero((largest > 0.0) & (largest < _LEAST_ROW))
