@@ -645,9 +645,7 @@ class _Reader:
         a, b = e.args
         constant = self.operator(a if a.is_constant() else b).dense()
         if a.is_constant():
-            A = (
-                constant.T if a.ndim == 1 else constant
-            )  # a vector, which is a column, from the left
+            A = constant.T if a.ndim == 1 else constant  # a vector is held as a column
             eye = sparse.eye_array(b.shape[1], format="csr")
             return self.affine(b).through(Operator.of(MatrixFactor(sparse.kron(eye, A, "csr"))))
         eye = sparse.eye_array(a.shape[0], format="csr")

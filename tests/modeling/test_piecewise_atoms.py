@@ -246,3 +246,30 @@ def test_a_wrong_epigraph_is_noticed(monkeypatch: pytest.MonkeyPatch, damage: st
         with pytest.raises(AssertionError, match="the compiler is wrong"):
             compiled(model, problem())
         monkeypatch.setattr(Epigraph, damage, plain)
+
+
+def corner(atoms: Any) -> Model:
+    """min ½‖x - (2, 2)‖² with max x ≤ 1, whose multiplier is 1 + 1, and a row beside that."""
+    x = atoms.Variable(2, name="x")
+    rows = {"most": atoms.max(x) <= 1, "sizes": 2 * atoms.abs(x[0] + x[1]) <= 9}
+    return Model(minimize=0.5 * atoms.sum_squares(x - 2), subject_to=rows)
+
+
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_a_multiplier_is_shared_by_the_pieces_that_are_active(atoms: Any) -> None:
+    formulation = Written("corner", corner(atoms))
+    result = iopt.solve(problem(), formulation)
+    np.testing.assert_allclose(result.values["x"], 1.0, atol=1e-9)
+    assert float(result.multipliers["most"]) == pytest.approx(2.0, abs=1e-9)
+    given = {"most": np.array(2.0), "sizes": np.array(0.0)}
+    certificate = iopt.verify(problem(), formulation, {"x": np.ones(2)}, given)
+    assert (certificate.claim, certificate.stationarity) == (iopt.Claim.GLOBAL, 0.0)
+
+
+@pytest.mark.parametrize("given", [(1.5, 0.0), (2.5, 0.0), (-2.0, 0.0), (2.0, 0.1), (2.0, -0.1)])
+def test_wrong_multipliers_of_rows_in_pieces_are_told(given: tuple[float, float]) -> None:
+    multipliers = dict(zip(("most", "sizes"), map(np.array, given), strict=True))
+    formulation = Written("corner", corner(cp))
+    certificate = iopt.verify(problem(), formulation, {"x": np.ones(2)}, multipliers)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert any("multipliers" in reason for reason in certificate.reasons)

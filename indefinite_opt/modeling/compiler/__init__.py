@@ -65,4 +65,6 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     atoms = [part.text for part in form.separables if not has_epigraph(part)]
     atoms += [norm.text for norm in form.norms] + [one.text for one in form.hidden]
     expected = "terms with rows of a quadratic program, or a known kind"
+    if form.hidden and all(part.kind != "logistic" for part in form.separables):
+        expected = "atoms that are convex where they stand, as in `atom <= affine`"
     return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected))

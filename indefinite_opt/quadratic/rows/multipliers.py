@@ -88,37 +88,22 @@ def completed(
     declared constraint add up to the multiplier of that.
     """
     own, hidden, sums, terms = undeclared
-    found = {name: value.copy() for name, value in known.items()}
-    none = np.zeros(body.n)
-    left = reduced(body, gradient, *of_rows(body, known))
-    left = left - known.get("lower", none) + known.get("upper", none)
+    found, none = {name: value.copy() for name, value in known.items()}, np.zeros(body.n)
     active = np.flatnonzero(own & body.active_rows(x, tol, terms)).tolist()
     chosen = [("inequalities", k) for k in active]
-    over, sizes = body.sides(x)[0], body.sizes_of_rows @ terms + np.abs(body.rhs)
-    ends = {"lower": x - body.lower, "upper": body.upper - x}
-    equations: list[tuple[list[int], list[float], float]] = []
+    ties: list[tuple[list[int], Array, float]] = []
     for block, totals in sums:
         for entry in np.flatnonzero(totals).tolist():
-            rooms, members, shares = [], [], []
-            for piece in block.pieces:
-                k = piece.part.start + entry
-                size = float(np.broadcast_to(piece.size, totals.shape)[entry])
-                if piece.kind == "inequalities":
-                    room = -over[k] / (sizes[k] or 1.0)
-                else:
-                    room = ends[piece.kind][k] / (abs(float(x[k])) or 1.0)
-                rooms.append(room)
-                members.append((piece.kind, k))
-                shares.append(1.0 / size)
-            held = np.array(rooms) <= max(min(rooms), tol)
-            equations.append(
-                (
-                    [len(chosen) + j for j in range(int(held.sum()))],
-                    [share for share, is_held in zip(shares, held, strict=True) if is_held],
-                    float(totals[entry]),
-                )
-            )
-            chosen += [one for one, is_held in zip(members, held, strict=True) if is_held]
+            pieces, sizes = _held(body, x, terms, block, entry, tol)
+            total = float(totals[entry])
+            if len(pieces) > 1 and total > 0.0:
+                ties.append(([len(chosen) + j for j in range(sizes.size)], 1.0 / sizes, total))
+                chosen += pieces
+            else:
+                kind, k = pieces[0]
+                found[kind][k] += sizes[0] * total
+    left = reduced(body, gradient, *of_rows(body, found))
+    left = left - found.get("lower", none) + found.get("upper", none)
     rows = np.zeros((len(chosen), body.n))
     for j, (kind, k) in enumerate(chosen):
         if kind == "inequalities":
@@ -127,27 +112,47 @@ def completed(
             rows[j, k] = -1.0 if kind == "lower" else 1.0
     at_low, at_high = (hidden & at_end for at_end in body.at_bounds(x, tol))
     row, column = balancing_units(np.vstack([rows, left]))
-    units = row[:-1] / row[-1]
-    beside = np.zeros((len(equations), len(chosen)))
-    target = np.zeros(len(equations))
-    for i, (places, shares, total) in enumerate(equations):
-        beside[i, places] = np.array(shares) * units[places]
-        largest = float(beside[i].max()) or 1.0
-        beside[i] /= largest
-        target[i] = total / largest
-    no = np.zeros(len(equations), dtype=bool)
-    scaled = (rows * row[:-1, None] * column).T
+    units, scaled = row[:-1] / row[-1], (rows * row[:-1, None] * column).T
+    beside, target = np.zeros((len(ties), len(chosen))), np.zeros(len(ties))
+    for i, (places, shares, total) in enumerate(ties):
+        weights = shares * units[places]
+        beside[i, places], target[i] = weights / weights.max(), total / weights.max()
+    no = np.zeros(len(ties), dtype=bool)
     multipliers = units * _least(
         np.vstack([scaled, beside]), np.concatenate([-left * row[-1] * column, target]),
         np.concatenate([at_low, no]), np.concatenate([at_high, no]),
     )  # fmt: skip
     for (kind, k), value in zip(chosen, multipliers.tolist(), strict=True):
-        found[kind][k] = value
+        found[kind][k] += value
     left = left + rows.T @ multipliers
     for kind, at_end, sign in (("lower", at_low, 1.0), ("upper", at_high, -1.0)):
         if kind in found:
             found[kind] = np.where(at_end, np.maximum(sign * left, 0.0), found[kind])
     return found
+
+
+def _held(
+    body: Polyhedron, x: Array, terms: Array, block: DeclaredRows, entry: int, tol: float
+) -> tuple[list[tuple[str, int]], Array]:
+    """The rows and bounds of an entry of a declared constraint that are active, nearest first.
+
+    With their sizes; the nearest one if none is active.
+    """
+    places, rooms, sizes = [], [], []
+    for piece in block.pieces:
+        k = piece.part.start + entry
+        places.append((piece.kind, k))
+        sizes.append(float(piece.size if np.ndim(piece.size) == 0 else np.ravel(piece.size)[entry]))
+        if piece.kind == "inequalities":
+            g, end = body.G[k], float(body.h[k])
+            room, size = end - float(g @ x), float(np.abs(g) @ terms) + abs(end)
+        else:
+            end = float((body.lower if piece.kind == "lower" else body.upper)[k])
+            room, size = abs(float(x[k]) - end), max(abs(float(x[k])), abs(end))
+        rooms.append(room / (size or 1.0))
+    order = np.argsort(rooms, kind="stable")
+    count = max(int(np.count_nonzero(np.array(rooms) <= tol)), 1)
+    return [places[j] for j in order[:count]], np.array(sizes)[order[:count]]
 
 
 def _least(
