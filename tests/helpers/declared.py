@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+import cvxpy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
@@ -120,18 +121,39 @@ class Declared:
         for x in points:
             for share in (1.0, 0.5, 0.1, 0.01, 0.0) if self.curved else (1.0,):
                 excess = self.excess(share * x)
-                rows = self.coefficients
-                held = all(
-                    np.max(J @ (share * x) + r, initial=0.0) <= TOL for J, r in rows.values()
-                )
+                held = all(self._holds(name, share * x) for name in self.coefficients)
                 if all(excess[name].max() <= 0.0 for name in self.curved) and held:
                     found.append(share * x)
                     break
         return found
 
+    def _holds(self, name: str, x: Array) -> bool:
+        """Whether an affine constraint holds."""
+        J, r = self.coefficients[name]
+        missed = J @ x + r
+        missed = np.abs(missed) if self.is_equation(name) else missed
+        return float(np.max(missed, initial=0.0)) <= TOL
+
     def inside(self, generator: np.random.Generator, count: int = 4) -> list[Array]:
         """Points of the declared set, half of them at its boundary; none if it is empty."""
-        return self._shrunk(self._in_polyhedron(generator, count))
+        found = self._shrunk(self._in_polyhedron(generator, count))
+        return found or (self._ends(generator, count) if self.curved else [])
+
+    def _ends(self, generator: np.random.Generator, count: int) -> list[Array]:
+        """Points of the declared set that are farthest in some directions, by cvxpy."""
+        found = []
+        parts = [cvxpy.vec(v, order="F") for v in self.variables.values()]
+        x = cvxpy.hstack(parts)
+        rows = [*self.rows.values(), cvxpy.abs(x) <= SIZE]
+        for _ in range(count):
+            slope = generator.standard_normal(self.n)
+            problem = cvxpy.Problem(cvxpy.Minimize(slope @ x), rows)
+            tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+            problem.solve(solver="CLARABEL", **tolerances)
+            if problem.status != "optimal":
+                return []
+            found.append(np.array(x.value))
+        return found
 
     def _in_polyhedron(self, generator: np.random.Generator, count: int) -> list[Array]:
         G, h, A, b = self.polyhedron
