@@ -273,3 +273,19 @@ def test_wrong_multipliers_of_rows_in_pieces_are_told(given: tuple[float, float]
     certificate = iopt.verify(problem(), formulation, {"x": np.ones(2)}, multipliers)
     assert certificate.claim is iopt.Claim.FEASIBLE
     assert any("multipliers" in reason for reason in certificate.reasons)
+
+
+@pytest.mark.parametrize("name", ["largest size", "losses of Huber", "two largest sizes"])
+def test_given_multipliers_prove_the_same_whether_or_not_the_model_was_solved(name: str) -> None:
+    """The program keeps no multipliers that a certificate of given ones might read."""
+
+    def asked() -> tuple[iopt.KernelProblem, iopt.Formulation]:
+        x = cp.Variable(3, name="x")
+        return problem(), Written(name, (LINEAR | QUADRATIC)[name](cp, x))
+
+    solved, formulation = asked()
+    result = iopt.solve(solved, formulation)
+    after = iopt.verify(solved, formulation, result.values, multipliers=result.multipliers)
+    before = iopt.verify(*asked(), result.values, multipliers=result.multipliers)
+    assert (before.claim, before.bound) == (after.claim, after.bound)
+    assert before.claim is iopt.Claim.GLOBAL

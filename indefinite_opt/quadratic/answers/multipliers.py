@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, TimeLimitReached, Values
 from indefinite_opt.quadratic.programs.paired_box import FirstOrder
 from indefinite_opt.quadratic.programs.paired_program import PairedProgram
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
@@ -169,8 +170,10 @@ def of_all_rows(qp: PolyhedralQP, multipliers: Values, x: Array, tol: float = _A
 
 
 def _of_solver(qp: PolyhedralQP, multipliers: Values, x: Array) -> Values | None:
-    """Those of the convex solution that is known, if they are the given ones and it is near x."""
-    known = qp.known_solution
+    """Those of the `convex_solution`, if they are the given ones and it is near x."""
+    known = None
+    with suppress(TimeLimitReached):
+        known = qp.convex_solution
     if known is None or np.any(np.abs(x - known.x) > _ACTIVE * (1.0 + np.abs(known.x))):
         return None
     stacked = known.by_kind(qp.feasible)

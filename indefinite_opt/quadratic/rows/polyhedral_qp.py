@@ -136,11 +136,6 @@ class PolyhedralQP(QP):
             self._solution = (proved,)
         return proved
 
-    @property
-    def known_solution(self) -> ConvexSolution | None:
-        """The `convex_solution`, if it has been computed."""
-        return None if self._solution is None else self._solution[0]
-
     def _solved(self, seconds: float) -> ConvexSolution | None:
         body = self.feasible
         (P, q, _), given = self._moving, self.along_rows.P
