@@ -40,8 +40,10 @@ class NotCanonical(ProblemError):
     model: expected an affine expression, got logistic(x)
     """
 
-    def __init__(self, part: Any, expected: str = "an affine or quadratic expression") -> None:
-        super().__init__("model", expected, " ".join(str(part).split()))
+    def __init__(
+        self, part: Any, expected: str = "an affine or quadratic expression", hint: str = ""
+    ) -> None:
+        super().__init__("model", expected, " ".join(str(part).split()), hint)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from indefinite_opt.algebra import (
 )
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.modeling.compiler.refusals import refusal
 from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, answers, relative
 
 
@@ -281,8 +282,10 @@ def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
         if parameter.value is None:
             raise NotCanonical(f"the parameter {parameter} without a value", "numbers")
     names = [variable.name() for variable in problem.variables()]
-    if len(set(names)) < len(names) or not problem.is_dcp() or problem.is_mixed_integer():
+    if len(set(names)) < len(names) or problem.is_mixed_integer():
         raise refused
+    if not problem.is_dcp():
+        raise refusal(model, refused)
     for variable in problem.variables():
         if variable.is_complex():
             raise NotCanonical(f"the complex variable {variable.name()}", "real variables")

@@ -84,8 +84,8 @@ def completed(
 ) -> Values:
     """Known multipliers with those of rows and bounds that no declared constraint has for itself.
 
-    Of the active ones, these leave the least residual ‖·‖₂ beside the known ones. Those of one
-    declared constraint add up to the multiplier of that.
+    Only active ones have multipliers, which leave the least residual ‖·‖₂ beside the known ones.
+    Those of one declared constraint add up to the multiplier of that.
     """
     own, hidden, sums, terms = undeclared
     found, none = {name: value.copy() for name, value in known.items()}, np.zeros(body.n)
@@ -138,20 +138,20 @@ def _held(
 
     With their sizes; the nearest one if none is active.
     """
-    places, rooms, sizes = [], [], []
+    places, slacks, sizes = [], [], []
     for piece in block.pieces:
         k = piece.part.start + entry
         places.append((piece.kind, k))
         sizes.append(float(piece.size if np.ndim(piece.size) == 0 else np.ravel(piece.size)[entry]))
         if piece.kind == "inequalities":
             g, end = body.G[k], float(body.h[k])
-            room, size = end - float(g @ x), float(np.abs(g) @ terms) + abs(end)
+            slack, size = end - float(g @ x), float(np.abs(g) @ terms) + abs(end)
         else:
             end = float((body.lower if piece.kind == "lower" else body.upper)[k])
-            room, size = abs(float(x[k]) - end), max(abs(float(x[k])), abs(end))
-        rooms.append(room / (size or 1.0))
-    order = np.argsort(rooms, kind="stable")
-    count = max(int(np.count_nonzero(np.array(rooms) <= tol)), 1)
+            slack, size = abs(float(x[k]) - end), max(abs(float(x[k])), abs(end))
+        slacks.append(slack / (size or 1.0))
+    order = np.argsort(slacks, kind="stable")
+    count = max(int(np.count_nonzero(np.array(slacks) <= tol)), 1)
     return [places[j] for j in order[:count]], np.array(sizes)[order[:count]]
 
 
