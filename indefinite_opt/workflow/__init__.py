@@ -9,7 +9,7 @@ those of all pairs. `certificates` holds `verify`, which certifies any point.
 from indefinite_opt.workflow.arguments import available_solvers, in_pairs
 from indefinite_opt.workflow.bounding import PairwiseBracket, bound
 from indefinite_opt.workflow.bracket import Bracket
-from indefinite_opt.workflow.checking import Check, Checks, check
+from indefinite_opt.workflow.checking import Checks, Compared, check
 from indefinite_opt.workflow.fit import misfit, training_fit
 from indefinite_opt.workflow.loading import load
 from indefinite_opt.workflow.pairwise import PairwiseResult, proof_of, weakest_kind

@@ -48,7 +48,7 @@ _MISSED = 1e-7
 
 
 @dataclass(frozen=True)
-class Check:
+class Compared:
     """One line of `Checks`."""
 
     name: str
@@ -71,7 +71,7 @@ class Checks:
     ----------
     title : str
         The formulation and the problem.
-    lines : tuple of Check
+    lines : tuple of Compared
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Checks:
     """
 
     title: str
-    lines: tuple[Check, ...]
+    lines: tuple[Compared, ...]
 
     @property
     def passed(self) -> bool:
@@ -202,7 +202,7 @@ class _Examined:
         """The solution of the whole problem."""
         return solve(self.problem, self.formulation)
 
-    def lines(self) -> Iterator[Check]:
+    def lines(self) -> Iterator[Compared]:
         """All checks, one after the other."""
         checked: dict[str, Callable[[], tuple[float, str]]] = {
             "objective": self.objective, "constraints": self.constraints,
@@ -214,7 +214,7 @@ class _Examined:
                 difference, words = compare()
             except _DoesNotApply as reason:
                 difference, words = np.nan, str(reason)
-            yield Check(name, difference, words)
+            yield Compared(name, difference, words)
 
     def _point(self) -> Values:
         """Random values that the compiled program calls feasible."""

@@ -206,11 +206,9 @@ def _of_rows(qp: PolyhedralQP, values: Values) -> dict[str, Array]:
     }  # fmt: skip
     found = {}
     for name, block in qp.named.items():
-        pieces = [stacked[one.kind][one.part] for one in block.pieces]
-        if block.others:  # a bound among them is in the unit of the variable
-            sized = zip(pieces, block.pieces, strict=True)
-            pieces = [np.asarray(piece * one.size) for piece, one in sized]
-        found[name] = np.max(pieces, axis=0)
+        pieces = [(stacked[one.kind][one.part], one.size) for one in block.pieces]
+        # A bound among several pieces is in the unit of the variable.
+        found[name] = np.max([r * (u if block.others else 1.0) for r, u in pieces], axis=0)
     return found
 
 
