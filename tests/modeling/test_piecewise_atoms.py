@@ -289,3 +289,15 @@ def test_given_multipliers_prove_the_same_whether_or_not_the_model_was_solved(na
     before = iopt.verify(*asked(), result.values, multipliers=result.multipliers)
     assert (before.claim, before.bound) == (after.claim, after.bound)
     assert before.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("factor", [3.0, 10.0, 0.1])
+def test_sizes_of_multiples_have_the_bounds_that_were_written_without_rounding(
+    factor: float,
+) -> None:
+    """max x for |ax| ≤ 1 is 1/a, which is no float: no proved end may be below it."""
+    x = cp.Variable(1, name="x")
+    model = Model(maximize=cp.sum(x), subject_to={"size": cp.abs(factor * x) <= 1})
+    certificate = iopt.solve(problem(), Written("size", model)).certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert Fraction(certificate.bound) >= 1 / Fraction(factor)

@@ -108,3 +108,13 @@ def test_a_title_that_says_something_else_fails() -> None:
 def test_what_is_no_kernel_problem_is_refused() -> None:
     with pytest.raises(ParameterError, match="problem: expected a KernelProblem"):
         iopt.check(iopt.SVMDual(), np.eye(3))  # type: ignore[arg-type]
+
+
+def test_a_formulation_of_a_result_is_checked_like_any_other() -> None:
+    """It keeps the model that was solved."""
+    problem = random_problem("gaussian", n=12, seed=5)
+    result = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    checks = iopt.check(result.formulation, problem)
+    assert checks.passed
+    # Another way to the same optimum has a difference, which is told.
+    assert 0.0 < {line.name: line for line in checks.lines}["cvxpy"].difference <= 1e-5

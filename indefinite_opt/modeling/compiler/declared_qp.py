@@ -239,12 +239,16 @@ def _bounded(
     rows: Array, constants: Array, shape: tuple[int, ...],
     layout: dict[str, tuple[slice, tuple[int, ...]]], lower: Array, upper: Array,
 ) -> DeclaredRows | None:  # fmt: skip
-    """Rx + r ≤ 0 as bounds of a variable that has none on that side, if it is ±a∘v + r."""
+    """Rx + r ≤ 0 as bounds of a variable that has none on that side, if it is ±a∘v + r.
+
+    Entries of a are powers of two, as other quotients r/a would round the bounds.
+    """
     for place, _ in layout.values():
         d = np.diagonal(rows[:, place])
         is_square = d.size == len(rows) == place.stop - place.start
         one_signed = bool(np.all(d > 0.0) or np.all(d < 0.0))
-        if not (is_square and one_signed and np.count_nonzero(rows) == d.size):
+        is_exact = bool(np.all(np.abs(np.frexp(d)[0]) == 0.5))
+        if not (is_square and one_signed and is_exact and np.count_nonzero(rows) == d.size):
             continue
         side, ends = ("upper", upper) if np.all(d > 0.0) else ("lower", lower)
         if np.all(np.isinf(ends[place])):
