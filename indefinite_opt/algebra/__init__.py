@@ -51,7 +51,15 @@ from indefinite_opt.algebra.canonical_form import (
     difference,
     level,
 )
+from indefinite_opt.algebra.cones import Nonnegative, Zero
 from indefinite_opt.algebra.from_cvxpy import HELD_BY_ONE, converted
+from indefinite_opt.algebra.graph_form import (
+    ConePiece,
+    GraphForm,
+    OpaquePiece,
+    QuadraticPiece,
+    graph_form,
+)
 from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import (
     ColumnFactor,
@@ -65,7 +73,7 @@ from indefinite_opt.algebra.printing import latex_expression, legend, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
 from indefinite_opt.algebra.record import Record, settled
 from indefinite_opt.algebra.sizes import term_sizes
-from indefinite_opt.algebra.to_cvxpy import Translation
+from indefinite_opt.algebra.to_cvxpy import Translation, psd_factor
 
 __all__ = [
     "Constant",

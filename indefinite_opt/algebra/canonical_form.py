@@ -323,7 +323,7 @@ def canonical(
     """
     if model.inner is not None:
         raise NotCanonical("an inner minimisation")
-    reader = _Reader(called or {}, with_duals)
+    reader = Reader(called or {}, with_duals)
     sense = 1 if model.maximize is None else -1
     objective = model.minimize if sense > 0 else model.maximize
     if objective.size != 1:
@@ -360,12 +360,12 @@ def canonical(
 
 def affine(expression: Any) -> Affine:
     """The canonical form of an affine expression in variables and multipliers."""
-    return _Reader({}, with_duals=True).affine(converted(expression))
+    return Reader({}, with_duals=True).affine(converted(expression))
 
 
 def difference(constraint: Any) -> Affine:
     """The left side of an affine constraint less the right one, as its multiplier has it."""
-    return _Reader({}).difference(constraint)
+    return Reader({}).difference(constraint)
 
 
 def _as_bound(name: str, u: Affine) -> VariableBound | None:
@@ -409,7 +409,7 @@ _LINEAR = {"AddExpression", "NegExpression", "Promote", "Sum", "index"}
 _PRODUCTS = ("multiply", "MulExpression")
 
 
-class _Reader:
+class Reader:
     """Reads expressions; quadratic and separable terms of an objective collect in it."""
 
     def __init__(self, called: Mapping[int, str], with_duals: bool = False) -> None:
@@ -493,7 +493,7 @@ class _Reader:
         if kind == "MulExpression" and _is_linear(e) and not isinstance(e, CvxpyAtom):
             return self._matrix_product(e)
         if kind == "transpose" and not isinstance(e, CvxpyAtom):
-            return self.affine(args[0]).through(_places(_transposed(e)))
+            return self.affine(args[0]).through(ordered_by(_transposed(e)))
         if isinstance(e, CvxpyAtom) and _is_affine(e):
             linear, constant = _derivatives(e, e.derivatives)
             return Affine(e.size, {self._name(v): A for v, A in linear.items()}, constant)
@@ -545,29 +545,29 @@ class _Reader:
         if kind == "abs":
             return self._hide(e, "abs", self._closed(args[0]), e.size)
         if kind == "norm1":
-            inner, groups = self._closed(args[0]), _groups(e)
-            return self._hide(e, "abs", inner, inner.m).through(_sums(groups))
+            inner, groups = self._closed(args[0]), groups_of(e)
+            return self._hide(e, "abs", inner, inner.m).through(sums_of(groups))
         if is_positive_part(e):
             return self._hide(e, "pos", self._spread(e, args[0]), e.size)
         if kind in ("maximum", "cvxpy.minimum"):
             parts = [self._spread(e, arg, kind != "maximum") for arg in args]
             found = self._hide(e, "max", _stacked(parts), e.size)
             return found.scaled(1.0 if kind == "maximum" else -1.0)
-        groups = _groups(e)
+        groups = groups_of(e)
         if kind == "norm_inf":
-            inner = self._closed(args[0]).through(_places(groups))
+            inner = self._closed(args[0]).through(ordered_by(groups))
             both = _stacked([inner, inner.scaled(-1.0)])
             return self._hide(e, "max", both, e.size)
         if kind == "cvxpy.min":
-            inner = self._closed(args[0]).through(_places(groups)).scaled(-1.0)
+            inner = self._closed(args[0]).through(ordered_by(groups)).scaled(-1.0)
             return self._hide(e, "max", inner, e.size).scaled(-1.0)
         inner, count = self.affine(args[0]), e.key[0] if kind == "sum_largest" else 1
         if count != int(count):
             raise NotCanonical(e, "a whole number of largest entries")
         if len(groups) <= count:
-            return inner.through(_sums(groups))
+            return inner.through(sums_of(groups))
         kind = "max" if count == 1 else "largest"
-        return self._hide(e, kind, inner.through(_places(groups)), e.size, int(count))
+        return self._hide(e, kind, inner.through(ordered_by(groups)), e.size, int(count))
 
     def _spread(self, e: Any, arg: Any, negative: bool = False) -> Affine:
         """An argument with an entry for each of e; its negative, which grows as e falls."""
@@ -791,7 +791,7 @@ def _spread(e: Any, u: Affine, weight: Any) -> Any:
     return float(np.sum(np.broadcast_to(weight, (e.size,))))
 
 
-def _groups(e: Any) -> Array:
+def groups_of(e: Any) -> Array:
     """The places of the entries of each group that e, an atom along an axis, has one entry for.
 
     (k, e.size), for groups of k entries.
@@ -806,7 +806,7 @@ def _groups(e: Any) -> Array:
     return turned.reshape((turned.shape[0], -1), order="F")
 
 
-def _places(groups: Array) -> Operator:
+def ordered_by(groups: Any) -> Operator:
     """Orders entries by groups: the first one of each, then the second ones."""
     from scipy import sparse
 
@@ -824,7 +824,7 @@ def _transposed(e: Any) -> Array:
     return np.asarray(every.T.ravel(order="F"))
 
 
-def _sums(groups: Array) -> Operator:
+def sums_of(groups: Any) -> Operator:
     """The sum of the entries of each group."""
     from scipy import sparse
 

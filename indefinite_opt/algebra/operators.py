@@ -29,6 +29,12 @@ class Factor(ABC):
     def dense(self) -> Array:
         """The matrix as an array, which callers must not write into."""
 
+    def sparse(self) -> Any:
+        """The matrix as a sparse array."""
+        from scipy import sparse
+
+        return sparse.csr_array(self.dense())
+
     def terms(self, x: Array) -> Array:
         """A bound on the sums of absolute terms in the product with a nonnegative vector."""
         sizes: Array = np.abs(self.dense()) @ x
@@ -76,6 +82,11 @@ class MatrixFactor(Factor):
         whole = self._whole
         return whole.toarray() if is_sparse(whole) else np.asarray(whole)
 
+    def sparse(self) -> Any:
+        from scipy import sparse
+
+        return sparse.csr_array(self._whole)
+
     def same(self, other: Factor) -> bool:
         if not isinstance(other, MatrixFactor) or other.turned != self.turned:
             return False
@@ -103,6 +114,11 @@ class DiagonalFactor(Factor):
 
     def dense(self) -> Array:
         return np.diag(self.d)
+
+    def sparse(self) -> Any:
+        from scipy import sparse
+
+        return sparse.diags_array(self.d, format="csr")
 
     def same(self, other: Factor) -> bool:
         return isinstance(other, DiagonalFactor) and np.array_equal(self.d, other.d)
@@ -292,6 +308,19 @@ class Operator:
                     made = (made.dense() if isinstance(made, Factor) else made) @ factor.dense()
             total += c * (made.dense() if isinstance(made, Factor) else made)
         return total
+
+    def sparse(self) -> Any:
+        """The matrix as a sparse array."""
+        from scipy import sparse
+
+        total = sparse.csr_array(self.shape)
+        for c, factors in self.terms:
+            made: Any = None if factors else sparse.eye_array(self.shape[0], format="csr")
+            for factor in factors:
+                whole = factor.sparse()
+                made = whole if made is None else made @ whole
+            total = total + c * made
+        return sparse.csr_array(total)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.dense(), dtype=dtype)

@@ -306,7 +306,8 @@ class Program(Model):
 
         The objective is the declared one or, by default, that of `cvxpy(equivalent=True)`.
         """
-        translated = Translation()
+        marks = not as_declared and bool(self.compiled.known_convex)
+        translated = Translation(marks_psd=marks, factored=marks)
         variables = {name: translated(variable) for name, variable in self.variables.items()}
         if self.inner is not None:
             equivalent: Any = self.inner.equivalent

@@ -24,18 +24,20 @@ class Translation:
     """Expressions and constraints as objects of cvxpy; every variable is made once.
 
     What was converted from cvxpy is the object that it was, and one of cvxpy stays as it is. With
-    `marks_psd` matrices that are positive semidefinite up to rounding are so for cvxpy, too.
+    `marks_psd` matrices that are positive semidefinite up to rounding are so for cvxpy, too, which
+    cannot decide on some of them. For solvers they are `factored`, xᵀPx = ‖Fx‖²: the factors that
+    cvxpy computes itself leave out small pivots, which may change a row by a share of 10⁻⁴.
     """
 
-    def __init__(self, marks_psd: bool = False) -> None:
-        self.marks_psd = marks_psd
+    def __init__(self, marks_psd: bool = False, factored: bool = False) -> None:
+        self.marks_psd, self.factored = marks_psd, factored
         self._made: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, part: Any) -> Any:
         if not isinstance(part, Expression | Constraint):
             return part
         if part.origin is not None:
-            return part.origin
+            return self._marked(part.origin) if self.marks_psd else part.origin
         if id(part) not in self._made:
             # The part itself is kept, so that no other one gets its id.
             self._made[id(part)] = part, self._translated(part)
@@ -62,7 +64,7 @@ class Translation:
             "multiply": cp.multiply,
             "Promote": lambda x: cp.promote(x, part.shape),
             "Sum": cp.sum,
-            "QuadForm": lambda x, P: cp.quad_form(x, self._form(P)),
+            "QuadForm": self._form,
             "quad_over_lin": lambda x, _: cp.sum_squares(x),
             "Power": cp.square,
             "abs": cp.abs,
@@ -79,14 +81,47 @@ class Translation:
         }
         return make[part.kind](*(args[:1] if is_positive_part(part) else args))
 
-    def _form(self, P: Any) -> Any:
-        """A matrix as `quad_form` takes it."""
+    def _marked(self, origin: Any) -> Any:
+        """An object of cvxpy with forms that it need not decide on; the same one if it has none."""
+        import cvxpy as cp
+
+        if id(origin) in self._made:
+            return self._made[id(origin)][1]
+        args = list(map(self._marked, origin.args))
+        made = origin
+        if any(new is not old for new, old in zip(args, origin.args, strict=True)):
+            made = origin.copy(args)
+        if isinstance(origin, cp.QuadForm) and origin.args[1].is_constant():
+            P = origin.args[1]
+            if P.value is not None and _is_psd(P.value):
+                made = self._of_psd(args[0], P)
+        self._made[id(origin)] = origin, made
+        return made
+
+    def _form(self, x: Any, P: Any) -> Any:
         import cvxpy as cp
 
         form = _symmetric(P)
-        if not self.marks_psd or not _is_psd(getattr(form, "value", form)):
-            return form
-        return cp.psd_wrap(form)
+        if self.marks_psd and _is_psd(getattr(form, "value", form)):
+            return self._of_psd(x, form)
+        return cp.quad_form(x, form)
+
+    def _of_psd(self, x: Any, P: Any) -> Any:
+        import cvxpy as cp
+
+        if not self.factored:
+            return cp.quad_form(x, cp.psd_wrap(P))
+        return cp.sum_squares(psd_factor(getattr(P, "value", P)) @ x)
+
+
+def psd_factor(P: Any) -> Any:
+    """F with FᵀF = P for a symmetric P that is positive semidefinite up to rounding."""
+    P = np.asarray(P.toarray() if is_sparse(P) else P, dtype=float)
+    values, vectors = np.linalg.eigh(P)
+    kept = values > len(P) * EPS * max(float(values[-1]), 0.0)
+    if not kept.any():
+        return np.zeros((1, len(P)))
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
 _PSD_SHARE = 10.0

@@ -11,17 +11,41 @@ import numpy as np
 
 from indefinite_opt.algebra import (
     HELD_BY_ONE,
+    GraphForm,
     Model,
     NotCanonical,
+    OpaquePiece,
     Translation,
     Variable,
     converted,
+    graph_form,
     term_sizes,
 )
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.modeling.compiler.refusals import refusal
-from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, answers, relative
+from indefinite_opt.modeling.compiler.refusals import decided, refusal
+from indefinite_opt.modeling.cones import (
+    Multipliers,
+    as_multipliers,
+    by_name,
+    feasible_point,
+    interior_point,
+    lower_bound,
+    outside,
+    ranges,
+    slopes,
+    solved,
+    unbounded_variable,
+)
+from indefinite_opt.quadratic import (
+    Claim,
+    ExplicitProgram,
+    Optimality,
+    Point,
+    StandardForm,
+    answers,
+    relative,
+)
 
 
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
@@ -37,17 +61,17 @@ def _by_one(method: Callable[..., float]) -> Callable[..., float]:
 
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(ExplicitProgram):
-    """A program that is convex by cvxpy's rules, and is evaluated by cvxpy.
+    """A program that is convex by cvxpy's rules, and is solved by cvxpy as it is declared.
 
-    No bound is claimed: how far cvxpy's values and gradients are rounded is not known. The
-    residuals of the first-order conditions are those of the solver's multipliers.
+    Values are those of cvxpy. What is proved is proved of the graph form, in which the rounding of
+    every step is known: a feasible point, and a bound by the multipliers of any solver. An atom
+    without a graph implementation leaves the first-order conditions only.
     """
 
     model: Model
     title = "a convex program as cvxpy states it"
     usual_solver = "clarabel"
     is_convex = True
-    multipliers_from_solver = True
 
     @property
     def sense(self) -> int:  # type: ignore[override]
@@ -56,7 +80,7 @@ class ConvexProgram(ExplicitProgram):
     @cached_property
     def _translated(self) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """The objective to be minimised, the constraints and the variables, in cvxpy."""
-        translated, model = Translation(), self.model
+        translated, model = Translation(marks_psd=True), self.model
         objective = translated(model.minimize if self.sense > 0 else -model.maximize)
         rows = {name: translated(one) for name, one in model.subject_to.items()}
         found = list(objective.variables())
@@ -131,53 +155,95 @@ class ConvexProgram(ExplicitProgram):
         same = all(np.array_equal(moved[name], x[name]) for name in x)
         return x if same else moved
 
-    def multipliers(self, values: Values) -> dict[str, Array]:
-        """None can be recovered from a point."""
-        return {}
+    # ------------------------------------------------------------------------------- proofs
 
-    @_by_one
-    def residual(self, values: Values, multipliers: Values) -> float:
-        """The largest entry of x - P(x - s) for a subgradient s of f + λᵀg.
-
-        It is inf if there is none, or none that cvxpy knows.
-
-        P is the projection on what the attribute of a variable allows, such as `nonneg`. It is not
-        known for several attributes of one variable; the residual is then inf.
-        """
-        import cvxpy as cp
-
-        self._set(values)
-        lagrangian, rows, _ = self._translated
-        if len(multipliers) < len(rows):
-            return np.inf
-        for name, row in rows.items():
-            lagrangian = lagrangian + cp.sum(_products(row, multipliers[name]))
+    @cached_property
+    def graph(self) -> GraphForm | None:
+        """The graph form; None for what it cannot hold, such as a variable with three axes."""
         try:
-            slopes = lagrangian.grad
-        except (NotImplementedError, np.linalg.LinAlgError):  # as for norm_inf
-            return np.inf
-        worst = 0.0
-        for variable, part in slopes.items():
-            if part is None:
-                return np.inf
-            if len(_attributes(variable)) > 1:
-                return np.inf
-            x, slope = _array(variable.value), np.reshape(_array(part), variable.shape, order="F")
-            missed = x - _array(variable.project(x - slope))
-            worst = max(worst, float(np.max(np.abs(missed), initial=0.0)))
-        return worst
+            return graph_form(self.model)
+        except NotCanonical:
+            return None
 
-    @_by_one
+    @cached_property
+    def _solved(self) -> Multipliers | None:
+        """Multipliers of the graph form, and a point near its optimum."""
+        return None if self.graph is None else solved(self.graph)
+
+    @cached_property
+    def _interior(self) -> Array | None:
+        form = self.graph
+        assert form is not None
+        near = form.completed(np.zeros(form.n)) if self._solved is None else self._solved.z
+        return interior_point(form, np.where(np.isfinite(near), near, 0.0))
+
+    def feasible_near(self, values: Values) -> tuple[Array, float] | None:
+        """A feasible point of the graph form, and the value that it certainly attains, or None."""
+        form = self.graph
+        if form is None:
+            return None
+        return feasible_point(form, form.point(values), lambda: self._interior)
+
+    def multipliers(self, values: Values) -> dict[str, Array]:
+        """Those of a solution; they are the same at every point."""
+        if self.graph is None or self._solved is None:
+            return {}
+        return dict(by_name(self.graph, self._solved, answers.multiplier_shapes(self)))
+
+    def conditions(self, values: Values, multipliers: Values) -> tuple[float, float, float]:
+        """Stationarity, complementarity, and the size of the slopes that the former is a share of.
+
+        Multipliers of the epigraphs of atoms are computed, those of declared constraints kept.
+        """
+        form = self.graph
+        if form is None or self._solved is None:
+            return np.inf, np.inf, 1.0
+        own = self.multipliers(values)
+        same = own.keys() == multipliers.keys() and all(
+            np.array_equal(own[name], multipliers[name]) for name in own
+        )
+        known = self._solved if same else as_multipliers(form, multipliers)
+        if known is None:
+            return np.inf, np.inf, 1.0
+        found = slopes(form, known, form.point(values))
+        unit = float(np.max(found.terms, initial=0.0)) or 1.0
+        return float(np.max(np.abs(found.r), initial=0.0)) / unit, found.gaps, unit
+
+    def residual(self, values: Values, multipliers: Values) -> float:
+        return self.conditions(values, multipliers)[0]
+
     def complementarity(self, values: Values, multipliers: Values) -> float:
-        self._set(values)
-        total = 0.0
-        for name, row in self._translated[1].items():
-            if name in multipliers:
-                total += float(np.sum(np.abs(_products(row, multipliers[name]).value)))
-        return total
+        return self.conditions(values, multipliers)[1]
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
-        return -np.inf
+        """The bound of the graph form; it is the same for all multipliers."""
+        form, known = self.graph, self._solved
+        if form is None or known is None or not form.is_proved:
+            return -np.inf
+        attained = self.feasible_near(values)
+        level = np.inf if attained is None else attained[1]
+        return lower_bound(form, known, ranges(form, level, known))
+
+    def obstacle(self, values: Values) -> str:
+        """Why there is no bound, as a clause."""
+        form, known = self.graph, self._solved
+        if form is None:
+            return "its variables or atoms have no graph implementation here"
+        unknown = [piece for piece in form.pieces if isinstance(piece, OpaquePiece)]
+        if unknown:
+            name = type(unknown[0].atom).__name__
+            return f"the rounding of {name} is not known"
+        if known is None:
+            return "Clarabel found no multipliers"
+        attained = self.feasible_near(values)
+        level = np.inf if attained is None else attained[1]
+        endless = unbounded_variable(form, known, ranges(form, level, known))
+        if endless is not None:
+            return (
+                f"nothing bounds {endless}, so that what multipliers leave of its slope counts "
+                "without end; give it lower and upper bounds"
+            )
+        return "its numbers are too large"
 
     def arrays(self) -> dict[str, Array]:
         raise ProblemError("path", "a linear, quadratic or logistic program", self.title)
@@ -207,15 +273,59 @@ def _(program: ConvexProgram) -> tuple[str, ...]:
     return tuple(name for name, row in rows if row.kind not in one_signed)
 
 
+@answers.optimality.register
+def _(
+    program: ConvexProgram, point: Point[Values], multipliers: Values | None, tol: float = 0.0
+) -> Optimality:
+    known = program.multipliers(point.x) if multipliers is None else multipliers
+    stationarity, complementarity, unit = program.conditions(point.x, known)
+    return Optimality(known, stationarity, complementarity, unit)
+
+
+@answers.inconsistencies.register
+def _(program: ConvexProgram, optimality: Optimality, tol: float) -> list[str]:
+    """Sentences on multipliers that are not in the dual of their cone."""
+    if program.graph is None:
+        return answers.wrong_signs(program, optimality, tol)
+    missed = outside(program.graph, optimality.multipliers)
+    return [
+        f"The multipliers of {name!r} must be in the dual cone, which they miss by {size:.3g}."
+        for name, size in missed.items()
+        if size > tol * optimality.unit
+    ]
+
+
+@answers.attained.register
+def _(
+    program: ConvexProgram, point: Point[Values], infeasibility: float
+) -> tuple[Point[Values], float]:
+    """A point that surely satisfies all constraints, with a value that it surely attains."""
+    form, found = program.graph, program.feasible_near(point.x)
+    if form is None or found is None:
+        return point, np.inf
+    z, value = found
+    return Point(form.values(z), value, np.empty(0)), 0.0
+
+
 @answers.repair.register
 def _(program: ConvexProgram, x: Values) -> tuple[float, float]:
     missed = (float(np.max(amounts, initial=0.0)) for amounts, _ in program._missed(x))
-    return max(missed, default=0.0), 0.0
+    found, moved = program.feasible_near(x), np.nan
+    if found is not None and program.graph is not None:
+        near = program.graph.values(found[0])
+        moved = max((float(np.max(np.abs(near[n] - x[n]), initial=0.0)) for n in near), default=0.0)
+    return max(missed, default=0.0), moved
 
 
 @answers.remarks.register
 def _(program: ConvexProgram, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
-    return ["No bound is proved, as cvxpy evaluates the program with unknown rounding."]
+    if claim is Claim.GLOBAL:
+        return []
+    if not bounded:
+        return [f"No bound is proved, as {program.obstacle(point.x)}."]
+    if program.feasible_near(point.x) is None:
+        return ["No point nearby is proved to satisfy all constraints exactly."]
+    return []
 
 
 def _attributes(variable: Any) -> list[Any]:
@@ -237,25 +347,6 @@ def _as_bound(row: Any) -> tuple[Any, Array, Any] | None:
         if isinstance(variable, Variable) and end.is_constant():
             return variable, _array(end.value), side
     return None
-
-
-def _products(row: Any, multiplier: Array) -> Any:
-    """The part of a constraint in the Lagrangian.
-
-    It is λ∘(f - g) of f ≤ g and of f = g, and -⟨λ, x⟩ of any other cone that x is in. The arguments
-    of a cone follow one another in λ.
-    """
-    import cvxpy as cp
-
-    if isinstance(row, (cp.constraints.Inequality, cp.constraints.Equality)):
-        return cp.multiply(multiplier, row.args[0] - row.args[1])
-    sign = 1.0 if isinstance(row, (cp.constraints.Zero, cp.constraints.NonPos)) else -1.0
-    parts = np.split(np.ravel(multiplier), np.cumsum([arg.size for arg in row.args])[:-1])
-    products = [
-        cp.sum(cp.multiply(np.reshape(part, arg.shape), arg))
-        for part, arg in zip(parts, row.args, strict=True)
-    ]
-    return sign * sum(products)
 
 
 def _array(part: Any) -> Array:
@@ -284,7 +375,7 @@ def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
     names = [variable.name() for variable in problem.variables()]
     if len(set(names)) < len(names) or problem.is_mixed_integer():
         raise refused
-    if not problem.is_dcp():
+    if not decided(problem.is_dcp):
         raise refusal(model, refused)
     for variable in problem.variables():
         if variable.is_complex():

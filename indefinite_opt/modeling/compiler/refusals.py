@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,16 @@ _OF_OBJECTIVES = (
 
 _ROUNDING = 1e-10
 """Share of the largest eigenvalue up to which others count as 0."""
+
+
+def decided(test: Callable[[], bool]) -> bool:
+    """What a test of cvxpy says; False where it cannot decide whether a matrix is semidefinite."""
+    from scipy.sparse.linalg import ArpackError
+
+    try:
+        return bool(test())
+    except ArpackError:
+        return False
 
 
 def refusal(model: Model, refused: ProblemError) -> ProblemError:
@@ -72,8 +82,8 @@ def _why(term: Any, negative: bool, place: str) -> tuple[str, str] | None:
 
     `negative` says that it has a minus, the objective being minimised and a row u ≤ 0.
     """
-    translated = Translation()(term)
-    convex, concave = translated.is_convex(), translated.is_concave()
+    translated = Translation(marks_psd=True)(term)
+    convex, concave = decided(translated.is_convex), decided(translated.is_concave)
     if concave if negative else convex:
         return None
     in_objective = place.endswith("objective")

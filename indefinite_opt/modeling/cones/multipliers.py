@@ -1,0 +1,227 @@
+"""Multipliers of a graph form, by Clarabel through cvxpy. Nobody has to trust them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.algebra import ConePiece, GraphForm, OpaquePiece, QuadraticPiece, Zero, psd_factor
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, seconds_left
+
+_TOLERANCES = (1e-12, 1e-10, 1e-8)
+"""Tolerances of the solver, in turn, until it ends with multipliers."""
+
+_MOST_MARGIN = 1.0
+"""Largest margin that an interior point is asked for."""
+
+_PULL = 1e-2
+"""Weight of the distance of an interior point from another one, beside its margin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """What proves a bound on a graph form, one array for each piece.
+
+    It is Z of a cone, (size, count), or the point u at which a quadratic or an opaque piece is
+    linearised, whose multiplier is that of its h.
+    """
+
+    parts: tuple[Array, ...]
+    z: Array
+    """The point of the solver, (N,)."""
+
+
+def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Multipliers | None:
+    """Multipliers of a solution; None if there is none.
+
+    `held` has multipliers of pieces, by their numbers, that stay as they are: those pieces become
+    terms of the objective.
+    """
+    import cvxpy as cp
+
+    held = held or {}
+    z = cp.Variable(form.n)
+    cost, objective = form.c.copy(), 0.0
+    stated: dict[int, Any] = {}
+    rows: list[Any] = []
+    alone = _in_objective_only(form)
+    for k, piece in enumerate(form.pieces):
+        if k in held:
+            cost -= piece.A.T @ held[k].ravel()
+    for k, piece in enumerate(form.pieces):
+        if k in held:
+            continue
+        u = piece.A @ z + piece.b
+        if isinstance(piece, ConePiece):
+            shape = piece.cone.size, piece.cone.count
+            found = piece.cone.stated(cp.reshape(u, shape, order="C"))
+            rows += found
+            stated[k] = found
+            continue
+        stated[k] = u
+        h = z[piece.height]
+        if k in alone and np.all(cost[piece.height] >= 0.0):
+            values = _function(piece, u, in_objective=True)
+            objective = objective + cp.sum(cp.multiply(cost[piece.height], values))
+            rows.append(h == 0)
+            continue
+        values = _function(piece, u)
+        rows.append(h <= values if _is_concave(piece) else h >= values)
+    problem = cp.Problem(cp.Minimize(cost @ z + objective), rows)
+    for _ in _attempts(problem):
+        parts = []
+        for k, piece in enumerate(form.pieces):
+            if k in held:
+                parts.append(held[k])
+            elif isinstance(piece, ConePiece):
+                parts.append(piece.cone.multipliers(stated[k]))
+            else:
+                parts.append(np.reshape(stated[k].value, (-1, _count(piece))))
+        if all(np.isfinite(part).all() for part in parts):
+            return Multipliers(tuple(parts), np.asarray(z.value, dtype=float))
+    return None
+
+
+def interior_point(form: GraphForm, near: Array) -> Array | None:
+    """A point of all equations with a margin in all other pieces, not far from another one."""
+    import cvxpy as cp
+
+    z, margin = cp.Variable(form.n), cp.Variable()
+    rows: list[Any] = [margin <= _MOST_MARGIN]
+    for piece in form.pieces:
+        u = piece.A @ z + piece.b
+        if isinstance(piece, ConePiece):
+            cone = piece.cone
+            inner = np.zeros((cone.size, cone.count))
+            if not isinstance(cone, Zero):
+                inner = cone.center()
+            shape = cone.size, cone.count
+            rows += cone.stated(cp.reshape(u, shape, order="C") - margin * inner)
+        else:
+            values, h = _function(piece, u), z[piece.height]
+            rows.append(h + margin <= values if _is_concave(piece) else h >= values + margin)
+    far = max(float(np.max(np.abs(near), initial=0.0)), 1.0)
+    goal = cp.Maximize(margin - _PULL * cp.sum_squares((z - near) / far))
+    problem = cp.Problem(goal, rows)
+    for _ in _attempts(problem, (1e-8,)):
+        if z.value is not None and np.isfinite(z.value).all() and margin.value > 0.0:
+            return np.asarray(z.value, dtype=float)
+    return None
+
+
+def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iterator[None]:
+    """Solve with one tolerance after the other; one that has ended with a solution is yielded."""
+    import cvxpy as cp
+
+    for tolerance in tolerances:
+        options: dict[str, Any] = dict.fromkeys(
+            ("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance
+        )
+        afford(float(problem.size_metrics.num_scalar_variables) ** 3)
+        if np.isfinite(seconds_left()):
+            options["time_limit"] = max(seconds_left(), 0.0)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                problem.solve(solver="CLARABEL", **options)
+        except (cp.SolverError, ValueError, ArithmeticError):
+            continue
+        if problem.status == "user_limit" and seconds_left() <= 0.0:
+            raise TimeLimitReached("Clarabel did not end in time")
+        if problem.status in ("optimal", "optimal_inaccurate"):
+            yield
+
+
+def _function(piece: QuadraticPiece | OpaquePiece, u: Any, in_objective: bool = False) -> Any:
+    """φ(u) for cvxpy, (count,)."""
+    import cvxpy as cp
+
+    if isinstance(piece, OpaquePiece):
+        args, start = [], 0
+        for arg in piece.atom.args:
+            if arg.is_constant():
+                args.append(arg)
+                continue
+            part = u[start : start + arg.size]
+            args.append(cp.reshape(part, arg.shape, order="F") if arg.shape else part[0])
+            start += arg.size
+        return cp.vec(piece.atom.copy(args), order="F")
+    if piece.P is not None:
+        if in_objective:
+            value = cp.quad_form(u, cp.psd_wrap(piece.P))
+        else:
+            value = cp.sum_squares(psd_factor(piece.P) @ u)
+        return cp.reshape(value, (1,), order="F")
+    return cp.sum(cp.square(cp.reshape(u, (-1, piece.count), order="C")), axis=0)
+
+
+def _is_concave(piece: QuadraticPiece | OpaquePiece) -> bool:
+    return isinstance(piece, OpaquePiece) and piece.sign < 0.0
+
+
+def _count(piece: QuadraticPiece | OpaquePiece) -> int:
+    return piece.count if isinstance(piece, QuadraticPiece) else 1
+
+
+def _in_objective_only(form: GraphForm) -> set[int]:
+    """The numbers of quadratic pieces whose h is in no other piece."""
+    used = np.zeros(form.n, dtype=int)
+    for piece in form.pieces:
+        used += np.bincount(piece.A.indices, minlength=form.n)
+    return {
+        k
+        for k, piece in enumerate(form.pieces)
+        if isinstance(piece, QuadraticPiece) and not used[piece.height].any()
+    }
+
+
+def as_multipliers(form: GraphForm, named: Values) -> Multipliers | None:
+    """Multipliers of all pieces, from those of declared constraints; None if there are none."""
+    held = {}
+    for k, piece in enumerate(form.pieces):
+        if isinstance(piece, ConePiece) and piece.name in named:
+            held[k] = _as_held(piece, named[piece.name])
+    if len(held) == len(form.pieces):
+        return Multipliers(tuple(held[k] for k in range(len(held))), np.zeros(form.n))
+    return solved(form, held)
+
+
+def _as_held(piece: ConePiece, declared: Array) -> Array:
+    size, count = piece.cone.size, piece.cone.count
+    values = np.asarray(declared, dtype=float)
+    if piece.turned:
+        top, rest = np.split(values.ravel(), [count])
+        return np.vstack([top, rest.reshape(count, size - 1).T])
+    if isinstance(piece.cone, Zero) or size == 1 or values.ndim > 1:
+        values = np.ravel(values, order="F")
+    found = np.reshape(values, (size, count))
+    return -found if piece.negative else found
+
+
+def by_name(form: GraphForm, multipliers: Multipliers, shapes: Mapping[str, Any]) -> Values:
+    """The multipliers of declared constraints, in their shapes."""
+    found = {}
+    for piece, Z in zip(form.pieces, multipliers.parts, strict=True):
+        if not isinstance(piece, ConePiece) or piece.name is None:
+            continue
+        values = -Z if piece.negative else Z
+        if piece.turned:
+            values = np.concatenate([Z[0], Z[1:].T.ravel()])
+        shape = shapes[piece.name]
+        matrix = len(shape) > 1
+        found[piece.name] = np.reshape(values, shape, order="F" if matrix else "C")
+    return found
+
+
+def outside(form: GraphForm, named: Values) -> dict[str, float]:
+    """By how much multipliers of declared constraints miss the dual cones, where they do."""
+    found = {}
+    for piece in form.pieces:
+        if isinstance(piece, ConePiece) and piece.name in named:
+            Z = _as_held(piece, named[piece.name])
+            found[piece.name] = float(np.max(np.abs(piece.cone.projected(Z) - Z), initial=0.0))
+    return found
