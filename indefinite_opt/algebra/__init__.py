@@ -51,9 +51,17 @@ from indefinite_opt.algebra.canonical_form import (
     difference,
     level,
 )
-from indefinite_opt.algebra.cones import Nonnegative, Zero
+from indefinite_opt.algebra.cones import (
+    Cone,
+    Exponential,
+    Nonnegative,
+    Power,
+    SecondOrder,
+    Semidefinite,
+    Zero,
+)
 from indefinite_opt.algebra.from_cvxpy import HELD_BY_ONE, converted
-from indefinite_opt.algebra.graph_form import (
+from indefinite_opt.algebra.graph_forms import (
     ConePiece,
     GraphForm,
     OpaquePiece,

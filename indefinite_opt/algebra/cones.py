@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -46,13 +45,12 @@ class Cone(ABC):
     def _inside(self) -> Array:
         return np.ones(self.size)
 
-    @abstractmethod
-    def stated(self, s: Any) -> list[Any]:
-        """The constraint s ∈ K for cvxpy, of an expression (size, count)."""
+    def move(self, Z: Array, M: Array) -> Array:
+        """A move of the multiplier Z along M, self-adjoint in M, which is small where Z is.
 
-    def multipliers(self, stated: list[Any]) -> Array:
-        """Z of a solved constraint, (size, count)."""
-        return np.reshape(np.asarray(stated[0].dual_value, dtype=float), (self.size, self.count))
+        If M is small the multiplier stays in the dual cone.
+        """
+        return np.abs(Z) * M
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Ends of all s in the cone between some ends, as far as they are cheap to see."""
@@ -69,11 +67,8 @@ class Zero(Cone):
     def projected(self, Z: Array) -> Array:
         return Z
 
-    def stated(self, s: Any) -> list[Any]:
-        return [s == 0]
-
-    def multipliers(self, stated: list[Any]) -> Array:
-        return -super().multipliers(stated)
+    def move(self, Z: Array, M: Array) -> Array:
+        return max(float(np.max(np.abs(Z), initial=0.0)), 1.0) * M
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         return np.zeros_like(low), np.zeros_like(high)
@@ -88,9 +83,6 @@ class Nonnegative(Cone):
 
     def projected(self, Z: Array) -> Array:
         return np.maximum(Z, 0.0)
-
-    def stated(self, s: Any) -> list[Any]:
-        return [s >= 0]
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         return np.maximum(low, 0.0), high
@@ -110,17 +102,17 @@ class SecondOrder(Cone):
         share = np.divide(top, norms, out=np.ones_like(norms), where=norms > top)
         return np.vstack([top, (1.0 - 2.0 * EPS * (norms > top)) * share * Z[1:]])
 
+    def move(self, Z: Array, M: Array) -> Array:
+        # The quadratic representation of the square root w of Z: 2w(wᵀM) - det(w)JM.
+        norms = np.linalg.norm(Z[1:], axis=0)
+        low, high = (np.sqrt(np.maximum(Z[0] + sign * norms, 0.0)) for sign in (-1.0, 1.0))
+        along = np.divide(Z[1:], norms, out=np.zeros_like(Z[1:]), where=norms > 0.0)
+        w = np.vstack([0.5 * (low + high), 0.5 * (high - low) * along])
+        flipped = np.vstack([M[0], -M[1:]])
+        return np.asarray(2.0 * w * np.sum(w * M, axis=0) - low * high * flipped)
+
     def _inside(self) -> Array:
         return np.eye(1, self.size)[0]
-
-    def stated(self, s: Any) -> list[Any]:
-        import cvxpy as cp
-
-        return [cp.SOC(s[0], s[1:], axis=0)]
-
-    def multipliers(self, stated: list[Any]) -> Array:
-        top, rest = stated[0].dual_value
-        return np.vstack([np.ravel(top), np.reshape(rest, (self.size - 1, self.count))])
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         low, high = low.copy(), high.copy()
@@ -170,18 +162,13 @@ class Semidefinite(Cone):
             S[np.diag_indices(self.order)] += 2.0 * shift
         return np.reshape(S, (self.size, 1), order="F")
 
+    def move(self, Z: Array, M: Array) -> Array:
+        values, vectors = np.linalg.eigh(self._matrix(Z))
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return np.reshape(root @ self._matrix(M) @ root, (self.size, 1), order="F")
+
     def _inside(self) -> Array:
         return np.eye(self.order).ravel()
-
-    def stated(self, s: Any) -> list[Any]:
-        import cvxpy as cp
-
-        S = cp.reshape(s, (self.order, self.order), order="F")
-        return [0.5 * (S + S.T) >> 0]
-
-    def multipliers(self, stated: list[Any]) -> Array:
-        dual = np.asarray(stated[0].dual_value, dtype=float)
-        return np.reshape(dual, (self.size, 1), order="F")
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         n = self.order
@@ -231,14 +218,6 @@ class Exponential(Cone):
     def _inside(self) -> Array:
         return np.array([-1.0, 1.0, 1.0])
 
-    def stated(self, s: Any) -> list[Any]:
-        import cvxpy as cp
-
-        return [cp.ExpCone(s[0], s[1], s[2])]
-
-    def multipliers(self, stated: list[Any]) -> Array:
-        return np.vstack([np.ravel(part) for part in stated[0].dual_value])
-
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         low, high = low.copy(), high.copy()
         low[1:] = np.maximum(low[1:], 0.0)
@@ -268,11 +247,12 @@ class Power(Cone):
     """(k,), or (k, count)."""
 
     @property
-    def _a(self) -> Array:
+    def exponents(self) -> Array:
+        """The weights of each cone, (k, count)."""
         return np.broadcast_to(self.weights.T, (self.count, self.size - 1)).T
 
     def _products(self, x: Array, down: bool) -> Array:
-        a = self._a
+        a = self.exponents
         with np.errstate(all="ignore"):
             logs = np.where(a > 0.0, a * np.log(x), 0.0)
             error = _ELEMENTARY * (1.0 + np.abs(logs).sum(axis=0))
@@ -286,7 +266,7 @@ class Power(Cone):
         return np.asarray(np.where(least < 0.0, least, inner))
 
     def projected(self, Z: Array) -> Array:
-        x, a = np.maximum(Z[:-1], 0.0), self._a
+        x, a = np.maximum(Z[:-1], 0.0), self.exponents
         with np.errstate(all="ignore"):
             most = self._products(np.where(a > 0.0, x / a, 1.0), True)
         last = np.clip(Z[-1], -most, most)
@@ -294,17 +274,6 @@ class Power(Cone):
 
     def _inside(self) -> Array:
         return np.append(np.ones(self.size - 1), 0.0)
-
-    def stated(self, s: Any) -> list[Any]:
-        import cvxpy as cp
-
-        if self.size == 3:
-            return [cp.PowCone3D(s[0], s[1], s[2], self._a[0])]
-        return [cp.PowConeND(s[:-1], s[-1], self._a, axis=0)]
-
-    def multipliers(self, stated: list[Any]) -> Array:
-        *first, last = stated[0].dual_value
-        return np.vstack([*(np.reshape(x, (-1, self.count)) for x in first), np.ravel(last)])
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         low, high = low.copy(), high.copy()

@@ -121,7 +121,8 @@ def test_attributes_of_variables_are_in_the_conditions(attribute: str, ball: boo
     assert program.infeasibility(result.values) <= 1e-6
     assert program.residual(result.values, result.multipliers) <= 1e-4
     away = {"z": np.asarray(result.values["z"]) + 0.1 * np.eye(2)}
-    assert program.residual(away, result.multipliers) >= 0.05
+    # As a share of the terms of the slope, which are 10 at most.
+    assert program.residual(away, result.multipliers) >= 0.02
 
 
 def test_each_of_several_attributes_is_a_constraint() -> None:
@@ -139,7 +140,8 @@ def test_each_of_several_attributes_is_a_constraint() -> None:
     assert program.infeasibility(result.values) <= 1e-6
     assert program.infeasibility({"z": np.array([[1.0, 2.0], [1.0, 0.0]])}) >= 0.2
     assert program.infeasibility({"z": np.array([[1.0, -1.0], [-1.0, 0.0]])}) >= 0.2
-    assert program.residual(result.values, result.multipliers) == np.inf
+    assert program.residual(result.values, result.multipliers) <= 1e-6
+    assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 def test_complex_variables_are_refused() -> None:

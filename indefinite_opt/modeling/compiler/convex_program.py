@@ -26,12 +26,15 @@ from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling.compiler.refusals import decided, refusal
 from indefinite_opt.modeling.cones import (
     Multipliers,
+    Solved,
     as_multipliers,
     by_name,
     feasible_point,
     interior_point,
+    linearised_at,
     lower_bound,
     outside,
+    polished,
     ranges,
     slopes,
     solved,
@@ -40,6 +43,7 @@ from indefinite_opt.modeling.cones import (
 from indefinite_opt.quadratic import (
     Claim,
     ExplicitProgram,
+    LowerBound,
     Optimality,
     Point,
     StandardForm,
@@ -166,15 +170,16 @@ class ConvexProgram(ExplicitProgram):
             return None
 
     @cached_property
-    def _solved(self) -> Multipliers | None:
-        """Multipliers of the graph form, and a point near its optimum."""
+    def solution(self) -> Solved | None:
+        """A solution of the graph form with multipliers, by Clarabel; None if there is none."""
         return None if self.graph is None else solved(self.graph)
 
     @cached_property
     def _interior(self) -> Array | None:
         form = self.graph
         assert form is not None
-        near = form.completed(np.zeros(form.n)) if self._solved is None else self._solved.z
+        found = self.solution
+        near = form.completed(np.zeros(form.n)) if found is None else found.z
         return interior_point(form, np.where(np.isfinite(near), near, 0.0))
 
     def feasible_near(self, values: Values) -> tuple[Array, float] | None:
@@ -185,10 +190,11 @@ class ConvexProgram(ExplicitProgram):
         return feasible_point(form, form.point(values), lambda: self._interior)
 
     def multipliers(self, values: Values) -> dict[str, Array]:
-        """Those of a solution; they are the same at every point."""
-        if self.graph is None or self._solved is None:
+        """Those of the solution; they are the same at every point."""
+        if self.graph is None or self.solution is None:
             return {}
-        return dict(by_name(self.graph, self._solved, answers.multiplier_shapes(self)))
+        known, shapes = self.solution.multipliers, answers.multiplier_shapes(self)
+        return by_name(self.graph, known, shapes)
 
     def conditions(self, values: Values, multipliers: Values) -> tuple[float, float, float]:
         """Stationarity, complementarity, and the size of the slopes that the former is a share of.
@@ -196,18 +202,18 @@ class ConvexProgram(ExplicitProgram):
         Multipliers of the epigraphs of atoms are computed, those of declared constraints kept.
         """
         form = self.graph
-        if form is None or self._solved is None:
+        if form is None or self.solution is None:
             return np.inf, np.inf, 1.0
-        own = self.multipliers(values)
-        same = own.keys() == multipliers.keys() and all(
-            np.array_equal(own[name], multipliers[name]) for name in own
-        )
-        known = self._solved if same else as_multipliers(form, multipliers)
-        if known is None:
+        own: Multipliers | None = self.solution.multipliers
+        if not _are_same(self.multipliers(values), multipliers):
+            own = as_multipliers(form, multipliers)
+        if own is None:
             return np.inf, np.inf, 1.0
-        found = slopes(form, known, form.point(values))
+        z = form.point(values)
+        found = slopes(form, linearised_at(form, own, z), z)
         unit = float(np.max(found.terms, initial=0.0)) or 1.0
-        return float(np.max(np.abs(found.r), initial=0.0)) / unit, found.gaps, unit
+        residual = float(np.max(np.abs(found.r), initial=0.0)) / unit
+        return (residual, found.gaps, unit) if np.isfinite(residual) else (np.inf, np.inf, 1.0)
 
     def residual(self, values: Values, multipliers: Values) -> float:
         return self.conditions(values, multipliers)[0]
@@ -217,26 +223,37 @@ class ConvexProgram(ExplicitProgram):
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         """The bound of the graph form; it is the same for all multipliers."""
-        form, known = self.graph, self._solved
-        if form is None or known is None or not form.is_proved:
-            return -np.inf
+        return max((one.value for one in self.bounds(values)), default=-np.inf)
+
+    def bounds(self, values: Values) -> Iterator[LowerBound]:
+        """Bounds by the multipliers of a solution, and by polished ones.
+
+        Variables are in the ranges of all points that are no worse than one near the given one.
+        """
+        form, found = self.graph, self.solution
+        if form is None or found is None or not form.is_proved:
+            return
+        known = found.multipliers
         attained = self.feasible_near(values)
         level = np.inf if attained is None else attained[1]
-        return lower_bound(form, known, ranges(form, level, known))
+        ends = ranges(form, level, known)
+        yield LowerBound(lower_bound(form, known, ends))
+        yield LowerBound(lower_bound(form, polished(form, known), ends))
 
     def obstacle(self, values: Values) -> str:
         """Why there is no bound, as a clause."""
-        form, known = self.graph, self._solved
+        form, found = self.graph, self.solution
         if form is None:
             return "its variables or atoms have no graph implementation here"
         unknown = [piece for piece in form.pieces if isinstance(piece, OpaquePiece)]
         if unknown:
             name = type(unknown[0].atom).__name__
             return f"the rounding of {name} is not known"
-        if known is None:
+        if found is None:
             return "Clarabel found no multipliers"
         attained = self.feasible_near(values)
         level = np.inf if attained is None else attained[1]
+        known = found.multipliers
         endless = unbounded_variable(form, known, ranges(form, level, known))
         if endless is not None:
             return (
@@ -285,14 +302,22 @@ def _(
 @answers.inconsistencies.register
 def _(program: ConvexProgram, optimality: Optimality, tol: float) -> list[str]:
     """Sentences on multipliers that are not in the dual of their cone."""
-    if program.graph is None:
-        return answers.wrong_signs(program, optimality, tol)
-    missed = outside(program.graph, optimality.multipliers)
-    return [
-        f"The multipliers of {name!r} must be in the dual cone, which they miss by {size:.3g}."
-        for name, size in missed.items()
-        if size > tol * optimality.unit
-    ]
+    found = answers.wrong_signs(program, optimality, tol)
+    if program.graph is not None and not found:
+        for name, size in outside(program.graph, optimality.multipliers).items():
+            if size > tol * optimality.unit:
+                found.append(
+                    f"The multipliers of {name!r} must be in the dual cone, and miss it by "
+                    f"{size:.3g}."
+                )
+    return found
+
+
+@answers.bounds.register
+def _(
+    program: ConvexProgram, point: Point[Values], multipliers: Values | None
+) -> Iterator[LowerBound]:
+    return program.bounds(point.x)
 
 
 @answers.attained.register
@@ -326,6 +351,12 @@ def _(program: ConvexProgram, point: Point[Values], claim: Claim, bounded: bool)
     if program.feasible_near(point.x) is None:
         return ["No point nearby is proved to satisfy all constraints exactly."]
     return []
+
+
+def _are_same(some: Values, others: Values) -> bool:
+    return some.keys() == others.keys() and all(
+        np.array_equal(some[name], others[name]) for name in some
+    )
 
 
 def _attributes(variable: Any) -> list[Any]:

@@ -1,24 +1,35 @@
 """Proofs about convex cone programs: multipliers of the graph form, bounds, and feasible points."""
 
-from indefinite_opt.modeling.cones.bound import lower_bound, ranges, slopes, unbounded_variable
+from indefinite_opt.modeling.cones.bound import (
+    lower_bound,
+    polished,
+    ranges,
+    slopes,
+    unbounded_variable,
+)
 from indefinite_opt.modeling.cones.feasible import feasible_point
 from indefinite_opt.modeling.cones.multipliers import (
     Multipliers,
+    Solved,
     as_multipliers,
     by_name,
     interior_point,
+    linearised_at,
     outside,
     solved,
 )
 
 __all__ = [
     "Multipliers",
+    "Solved",
     "as_multipliers",
     "by_name",
     "feasible_point",
     "interior_point",
+    "linearised_at",
     "lower_bound",
     "outside",
+    "polished",
     "ranges",
     "slopes",
     "solved",

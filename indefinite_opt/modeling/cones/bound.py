@@ -11,10 +11,12 @@ at most that of a known one, among which an optimum is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.algebra import ConePiece, GraphForm, OpaquePiece, QuadraticPiece
 from indefinite_opt.foundation import EPS, LEAST, Array, derived
@@ -22,6 +24,12 @@ from indefinite_opt.modeling.cones.multipliers import Multipliers
 
 _PASSES = 30
 """Most passes of interval arithmetic over all pieces."""
+
+_POLISHING = 2
+"""Times that multipliers are polished; each one computes slopes anew."""
+
+_MOST_STEPS = 300
+"""Most steps of a least-squares solver in one of them."""
 
 _OUTWARD = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover rounding."""
@@ -41,6 +49,8 @@ class Slopes:
     """Σ⟨Z, s⟩ and what linearisations lose, at the given point."""
     taken: Array
     """The multipliers of quadratic pieces, at the places of their h."""
+    parts: tuple[Array, ...]
+    """The multipliers that were used, which are surely in the dual cones."""
 
 
 def slopes(form: GraphForm, multipliers: Multipliers, z: Array | None = None) -> Slopes:
@@ -51,13 +61,14 @@ def slopes(form: GraphForm, multipliers: Multipliers, z: Array | None = None) ->
     """
     r, terms, exact = form.c.copy(), np.abs(form.c), np.ones(form.n, dtype=bool)
     constant, sizes, gaps, most = form.constant, abs(form.constant), 0.0, 1
-    taken = np.zeros(form.n)
+    taken, used = np.zeros(form.n), []
     for piece, part in zip(reversed(form.pieces), reversed(multipliers.parts), strict=True):
         most = max(most, piece.b.size)
         if isinstance(piece, ConePiece):
             Z = piece.cone.projected(part)
             if piece.height is not None:
                 Z = piece.cone.projected(_raised(piece, Z, r[piece.height]))
+            used.append(Z)
             v, top = Z.ravel(), None
             constant -= float(v @ piece.b)
             sizes += float(np.abs(v) @ np.abs(piece.b))
@@ -67,6 +78,7 @@ def slopes(form: GraphForm, multipliers: Multipliers, z: Array | None = None) ->
             sign = piece.sign if isinstance(piece, OpaquePiece) else 1.0
             top = sign * np.maximum(sign * r[piece.height], 0.0)  # λ, with the sign of its h
             taken[piece.height] = top
+            used.append(part)
             v, level, level_size = _linearised(piece, part, top)
             # cᵀz ≥ cᵀz - λ(h - slope·u - level)
             constant += level
@@ -86,7 +98,67 @@ def slopes(form: GraphForm, multipliers: Multipliers, z: Array | None = None) ->
         terms += abs(piece.A).T @ np.abs(v)
     share = (form.n + 2.0 * most + 32.0) * EPS
     error = np.where(exact, 0.0, share * terms + LEAST)
-    return Slopes(r, error, terms, constant, share * sizes + LEAST, gaps, taken)
+    return Slopes(
+        r, error, terms, constant, share * sizes + LEAST, gaps, taken, tuple(reversed(used))
+    )
+
+
+def polished(form: GraphForm, multipliers: Multipliers) -> Multipliers:
+    """Multipliers nearby with smaller slopes, by least squares.
+
+    The multiplier of an inequality moves by a multiple of itself, so that none becomes active that
+    was not, and so do those of cones in their own way; points of linearisation move freely.
+    """
+    from scipy.sparse.linalg import LinearOperator, lsmr
+
+    for _ in range(_POLISHING):
+        found = slopes(form, multipliers)
+        sizes = [part.size for part in found.parts]
+        ends = np.cumsum([0, *sizes])
+
+        def moves(
+            m: Array, found: Slopes = found, ends: Array = ends
+        ) -> Iterator[tuple[Any, Array]]:
+            for k, (piece, part) in enumerate(zip(form.pieces, found.parts, strict=True)):
+                M = np.reshape(m[int(ends[k]) : int(ends[k + 1])], part.shape)
+                if isinstance(piece, ConePiece):
+                    yield piece, piece.cone.move(part, M)
+                else:
+                    yield piece, max(float(np.max(np.abs(part), initial=0.0)), 1.0) * M
+
+        def slope(m: Array, found: Slopes = found) -> Array:
+            r = np.zeros(form.n)
+            for piece, move in moves(np.ravel(m)):
+                r -= piece.A.T @ _by_slope(piece, move, found)
+            return r
+
+        def back(r: Array, found: Slopes = found) -> Array:
+            parts = []
+            for piece, part in zip(form.pieces, found.parts, strict=True):
+                image = np.reshape(piece.A @ np.ravel(r), part.shape)
+                if isinstance(piece, ConePiece):
+                    parts.append(-piece.cone.move(part, image).ravel())
+                else:
+                    scale = max(float(np.max(np.abs(part), initial=0.0)), 1.0)
+                    parts.append(-scale * _by_slope(piece, image, found))
+            return np.concatenate(parts)
+
+        operator = LinearOperator((form.n, int(ends[-1])), matvec=slope, rmatvec=back)
+        m = lsmr(operator, -found.r, atol=1e-14, btol=1e-14, maxiter=_MOST_STEPS)[0]
+        parts = tuple(part + move for part, (_, move) in zip(found.parts, moves(m), strict=True))
+        if not all(np.isfinite(part).all() for part in parts):
+            return multipliers
+        multipliers = Multipliers(parts)
+    return multipliers
+
+
+def _by_slope(piece: Any, move: Array, found: Slopes) -> Array:
+    """What a move of a multiplier adds to v, where r has -Aᵀv; it is self-adjoint."""
+    if isinstance(piece, ConePiece):
+        return move.ravel()
+    if isinstance(piece, OpaquePiece):
+        return np.zeros(move.size)
+    return np.asarray(-2.0 * found.taken[piece.height] * piece.image(move)).ravel()
 
 
 def _raised(piece: ConePiece, Z: Array, wanted: Array) -> Array:
@@ -361,7 +433,9 @@ def _narrowed(
     return bottom, top
 
 
-def _propagate(place: Array, member: Array, a: Array, rhs: Array, low: Array, high: Array) -> None:
+def _propagate(
+    place: NDArray[np.intp], member: NDArray[np.intp], a: Array, rhs: Array, low: Array, high: Array
+) -> None:
     """Narrow ends by rows Σ a z ≤ rhs, in place: each variable as far as all others are bounded."""
     up = a > 0.0
     least = a * np.where(up, low[member], high[member])

@@ -5,12 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import ConePiece, GraphForm, OpaquePiece, QuadraticPiece, Zero, psd_factor
+from indefinite_opt.algebra import (
+    ConePiece,
+    GraphForm,
+    OpaquePiece,
+    Power,
+    QuadraticPiece,
+    Zero,
+    psd_factor,
+)
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, seconds_left
+from indefinite_opt.modeling.cones.stated import multipliers_of, stated
 
 _TOLERANCES = (1e-12, 1e-10, 1e-8)
 """Tolerances of the solver, in turn, until it ends with multipliers."""
@@ -31,12 +40,18 @@ class Multipliers:
     """
 
     parts: tuple[Array, ...]
+
+
+class Solved(NamedTuple):
+    """A point of the solver, (N,), with multipliers, and the number of its iterations."""
+
     z: Array
-    """The point of the solver, (N,)."""
+    multipliers: Multipliers
+    iterations: int
 
 
-def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Multipliers | None:
-    """Multipliers of a solution; None if there is none.
+def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved | None:
+    """A solution with multipliers; None if there is none.
 
     `held` has multipliers of pieces, by their numbers, that stay as they are: those pieces become
     terms of the objective.
@@ -46,7 +61,7 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Multipli
     held = held or {}
     z = cp.Variable(form.n)
     cost, objective = form.c.copy(), 0.0
-    stated: dict[int, Any] = {}
+    given: dict[int, Any] = {}
     rows: list[Any] = []
     alone = _in_objective_only(form)
     for k, piece in enumerate(form.pieces):
@@ -58,11 +73,10 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Multipli
         u = piece.A @ z + piece.b
         if isinstance(piece, ConePiece):
             shape = piece.cone.size, piece.cone.count
-            found = piece.cone.stated(cp.reshape(u, shape, order="C"))
-            rows += found
-            stated[k] = found
+            given[k] = stated(piece.cone, cp.reshape(u, shape, order="C"))
+            rows.append(given[k])
             continue
-        stated[k] = u
+        given[k] = u
         h = z[piece.height]
         if k in alone and np.all(cost[piece.height] >= 0.0):
             values = _function(piece, u, in_objective=True)
@@ -78,11 +92,13 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Multipli
             if k in held:
                 parts.append(held[k])
             elif isinstance(piece, ConePiece):
-                parts.append(piece.cone.multipliers(stated[k]))
+                parts.append(multipliers_of(piece.cone, given[k]))
             else:
-                parts.append(np.reshape(stated[k].value, (-1, _count(piece))))
+                parts.append(np.reshape(given[k].value, (-1, _count(piece))))
         if all(np.isfinite(part).all() for part in parts):
-            return Multipliers(tuple(parts), np.asarray(z.value, dtype=float))
+            iterations = int(problem.solver_stats.num_iters or 0)
+            point = np.asarray(z.value, dtype=float)
+            return Solved(point, Multipliers(tuple(parts)), iterations)
     return None
 
 
@@ -100,7 +116,7 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
             if not isinstance(cone, Zero):
                 inner = cone.center()
             shape = cone.size, cone.count
-            rows += cone.stated(cp.reshape(u, shape, order="C") - margin * inner)
+            rows.append(stated(cone, cp.reshape(u, shape, order="C") - margin * inner))
         else:
             values, h = _function(piece, u), z[piece.height]
             rows.append(h + margin <= values if _is_concave(piece) else h >= values + margin)
@@ -186,13 +202,24 @@ def as_multipliers(form: GraphForm, named: Values) -> Multipliers | None:
         if isinstance(piece, ConePiece) and piece.name in named:
             held[k] = _as_held(piece, named[piece.name])
     if len(held) == len(form.pieces):
-        return Multipliers(tuple(held[k] for k in range(len(held))), np.zeros(form.n))
-    return solved(form, held)
+        return Multipliers(tuple(held[k] for k in range(len(held))))
+    found = solved(form, held)
+    return None if found is None else found.multipliers
+
+
+def linearised_at(form: GraphForm, multipliers: Multipliers, z: Array) -> Multipliers:
+    """The same multipliers of cones, with quadratic and opaque pieces linearised at z."""
+    pairs = zip(form.pieces, multipliers.parts, strict=True)
+    parts = [Z if isinstance(piece, ConePiece) else piece.at(z) for piece, Z in pairs]
+    return Multipliers(tuple(np.reshape(u, (len(u), -1)) for u in parts))
 
 
 def _as_held(piece: ConePiece, declared: Array) -> Array:
     size, count = piece.cone.size, piece.cone.count
     values = np.asarray(declared, dtype=float)
+    if piece.turned and isinstance(piece.cone, Power):
+        rest, last = np.split(values.ravel(), [count * (size - 1)])
+        return np.vstack([rest.reshape(count, size - 1).T, last])
     if piece.turned:
         top, rest = np.split(values.ravel(), [count])
         return np.vstack([top, rest.reshape(count, size - 1).T])
@@ -209,7 +236,9 @@ def by_name(form: GraphForm, multipliers: Multipliers, shapes: Mapping[str, Any]
         if not isinstance(piece, ConePiece) or piece.name is None:
             continue
         values = -Z if piece.negative else Z
-        if piece.turned:
+        if piece.turned and isinstance(piece.cone, Power):
+            values = np.concatenate([Z[:-1].T.ravel(), Z[-1]])
+        elif piece.turned:
             values = np.concatenate([Z[0], Z[1:].T.ravel()])
         shape = shapes[piece.name]
         matrix = len(shape) > 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from indefinite_opt.quadratic import (
 )
 from indefinite_opt.solvers.external.cvxpy_backend import (
     missing_package,
+    moved,
     or_feasible,
     solve_by_cvxpy,
 )
@@ -130,6 +132,22 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     )  # fmt: skip
 
 
+def solution_of_cones(task: Task[Any]) -> Solution | None:
+    """The solution of the graph form of a convex program; None if there is none."""
+    program = task.program
+    if not isinstance(program, ConvexProgram):
+        return None
+    found = task.in_time(None, lambda: program.solution)
+    if found is None or program.graph is None:
+        return None
+    values = program.graph.values(found.z)
+    return Solution(
+        values=moved(task, partial(answers.feasible_values, program), values),
+        multipliers={}, status=Status.SOLVED, iterations=found.iterations,
+        message="clarabel: the graph form",
+    )  # fmt: skip
+
+
 def _objective_unit(program: CompiledProgram[Any], solution: Solution) -> float:
     """The divisor of gaps at a solution of a linear or general quadratic program.
 
@@ -146,7 +164,8 @@ class Clarabel(_Conic):
     """Interior point (Goulart & Chen); accurate, O(n³) per iteration.
 
     A program with rows is passed as sparse arrays. The equations of the face that the points come
-    to are then solved, so that its constraints hold up to rounding.
+    to are then solved, so that its constraints hold up to rounding. A program with cones is passed
+    in its graph form.
     """
 
     name = "clarabel"
@@ -159,7 +178,9 @@ class Clarabel(_Conic):
         return {**tolerances, "max_iter": max_iter or 200}
 
     def _solution(self, task: Task[Any]) -> Solution:
-        found = None if task.max_iter is not None else solution_of_rows(task, self.name)
+        found = None
+        if task.max_iter is None:
+            found = solution_of_rows(task, self.name) or solution_of_cones(task)
         if found is None and task.program.has_own_rows and task.late:
             raise TimeLimitReached
         return super()._solution(task) if found is None else found

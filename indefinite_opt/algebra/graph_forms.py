@@ -58,7 +58,7 @@ class ConePiece:
     negative: bool = False
     """Whether the declared multiplier is -Z."""
     turned: bool = False
-    """Whether the declared multiplier of a second-order cone has the cones in its rows."""
+    """Whether a declared matrix has a cone in each row."""
 
     def at(self, z: Array) -> Array:
         return np.reshape(self.A @ z + self.b, (self.cone.size, self.cone.count))
@@ -302,12 +302,14 @@ class _GraphReader(Reader):
             a = np.asarray(row.origin.alpha.value, dtype=float).ravel(order="F")
             a = np.broadcast_to(a, args[0].size)
             cone = Power(3, args[0].size, np.vstack([a, 1.0 - a]))
-        elif kind == "PowConeND" and row.origin.axis == 0:
-            rows, count = args[0].shape[0], args[1].size
-            order = np.arange(rows * count).reshape((rows, count), order="F")
-            parts = [self.affine(args[0]).through(ordered_by(order)), self.affine(args[1])]
-            a = np.reshape(np.asarray(row.origin.alpha.value, dtype=float), (rows, count))
-            cone = Power(rows + 1, count, a)
+        elif kind == "PowConeND":
+            turned = row.origin.axis == 1
+            numbers = np.arange(args[0].size).reshape(args[0].shape, order="F")
+            a = np.reshape(np.asarray(row.origin.alpha.value, dtype=float), args[0].shape)
+            places = np.reshape(numbers.T if turned else numbers, (-1, args[1].size))
+            weights = np.reshape(a.T if turned else a, places.shape)
+            parts = [self.affine(args[0]).through(ordered_by(places)), self.affine(args[1])]
+            cone = Power(len(places) + 1, args[1].size, weights)
         else:
             raise NotCanonical(f"{name}: {row}", "a cone of real numbers")
 
