@@ -19,6 +19,13 @@ _ELEMENTARY = 8.0 * EPS
 """Relative error of an exponential, a logarithm or a power, and of a few operations after it."""
 
 
+def _norms(x: Array) -> Array:
+    """The norms of the columns, of which no square vanishes or overflows."""
+    units = np.max(np.abs(x), axis=0, initial=0.0)
+    units = np.where((units > 0.0) & np.isfinite(units), units, 1.0)
+    return np.asarray(units * np.linalg.norm(x / units, axis=0))
+
+
 @dataclass(frozen=True)
 class Cone(ABC):
     """`count` cones of `size` entries each; s and Z are arrays (size, count)."""
@@ -93,18 +100,18 @@ class SecondOrder(Cone):
     """‖(s₁, s₂, …)‖₂ ≤ s₀, which is its own dual."""
 
     def margins(self, s: Array, error: Array) -> Array:
-        norms = np.linalg.norm(np.abs(s[1:]) + error[1:], axis=0)
+        norms = _norms(np.abs(s[1:]) + error[1:])
         return np.asarray(s[0] - error[0] - (1.0 + (self.size + 4.0) * EPS) * norms)
 
     def projected(self, Z: Array) -> Array:
-        norms = (1.0 + (self.size + 4.0) * EPS) * np.linalg.norm(Z[1:], axis=0)
+        norms = (1.0 + (self.size + 4.0) * EPS) * _norms(Z[1:])
         top = np.maximum(Z[0], 0.0)
         share = np.divide(top, norms, out=np.ones_like(norms), where=norms > top)
         return np.vstack([top, (1.0 - 2.0 * EPS * (norms > top)) * share * Z[1:]])
 
     def move(self, Z: Array, M: Array) -> Array:
         # The quadratic representation of the square root w of Z: 2w(wᵀM) - det(w)JM.
-        norms = np.linalg.norm(Z[1:], axis=0)
+        norms = _norms(Z[1:])
         low, high = (np.sqrt(np.maximum(Z[0] + sign * norms, 0.0)) for sign in (-1.0, 1.0))
         along = np.divide(Z[1:], norms, out=np.zeros_like(Z[1:]), where=norms > 0.0)
         w = np.vstack([0.5 * (low + high), 0.5 * (high - low) * along])
@@ -120,7 +127,7 @@ class SecondOrder(Cone):
         low[1:], high[1:] = np.maximum(low[1:], -most), np.minimum(high[1:], most)
         inner = np.maximum(np.maximum(low[1:], -high[1:]), 0.0)
         finite = np.where(np.isfinite(inner), inner, 0.0)
-        least = (1.0 - (self.size + 8.0) * EPS) * np.linalg.norm(finite, axis=0)
+        least = (1.0 - (self.size + 8.0) * EPS) * _norms(finite)
         low[0] = np.maximum(low[0], least)
         return low, high
 
@@ -139,13 +146,13 @@ class Semidefinite(Cone):
 
     def _rounding(self, S: Array) -> float:
         """More than the error of eigenvalues, which is a small multiple of eps·‖S‖."""
-        return max(self.order, 10) * 4.0 * EPS * float(np.linalg.norm(S)) + self.size * LEAST
+        return max(self.order, 10) * 4.0 * EPS * float(_norms(np.ravel(S))) + self.size * LEAST
 
     def margins(self, s: Array, error: Array) -> Array:
         S = self._matrix(s)
         if not np.isfinite(S).all():
             return np.array([-np.inf])
-        off = float(np.linalg.norm(error)) + self._rounding(S)
+        off = float(_norms(np.ravel(error))) + self._rounding(S)
         return np.array([float(np.linalg.eigvalsh(S)[0]) - off])
 
     def projected(self, Z: Array) -> Array:
@@ -196,7 +203,7 @@ class Exponential(Cone):
             # y·exp(x/y) grows with x; along y it is convex, so that both ends of y count.
             ends = [v * np.exp(x / v) for v in (y, s[1] + error[1])]
         most = np.maximum(*ends)
-        found = np.where(y > 0.0, z - (1.0 + self._error(x, y)) * most, -np.inf)
+        found = np.where(y > 0.0, z - (1.0 + self._error(x, y)) * most - LEAST, -np.inf)
         return np.where(np.isnan(found), -np.inf, np.minimum(found, least))
 
     @staticmethod
@@ -209,7 +216,7 @@ class Exponential(Cone):
         # u < 0 and -u·exp(v/u) ≤ e·w, or u = 0, v ≥ 0, w ≥ 0
         u, v, w = np.minimum(Z[0], 0.0), Z[1].copy(), np.maximum(Z[2], 0.0)
         with np.errstate(all="ignore"):
-            least = -u * np.exp(v / u - 1.0) * (1.0 + self._error(v, u))
+            least = -u * np.exp(v / u - 1.0) * (1.0 + self._error(v, u)) + LEAST
         w = np.where(u < 0.0, np.maximum(w, least), w)
         gone = (u == 0.0) | ~np.isfinite(w)
         u, w = np.where(gone, 0.0, u), np.where(np.isfinite(w), w, 0.0)
@@ -257,6 +264,7 @@ class Power(Cone):
             logs = np.where(a > 0.0, a * np.log(x), 0.0)
             error = _ELEMENTARY * (1.0 + np.abs(logs).sum(axis=0))
             found = np.exp(logs.sum(axis=0)) * (1.0 - error if down else 1.0 + error)
+            found += 0.0 if down else LEAST
         return np.asarray(np.where(np.isnan(found), 0.0, found))
 
     def margins(self, s: Array, error: Array) -> Array:

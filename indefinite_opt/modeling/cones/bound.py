@@ -35,6 +35,10 @@ _OUTWARD = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover rounding."""
 
 
+_QUIET = np.errstate(over="ignore", divide="ignore", invalid="ignore")
+"""Numbers of any size may be handed in; what overflows proves nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Slopes:
     """r, and the constant of the bound, with bounds on their rounding."""
@@ -53,6 +57,7 @@ class Slopes:
     """The multipliers that were used, which are surely in the dual cones."""
 
 
+@_QUIET
 def slopes(form: GraphForm, multipliers: Multipliers, z: Array | None = None) -> Slopes:
     """The slopes of a bound; at z also what multipliers lose there.
 
@@ -199,6 +204,7 @@ def _linearised(piece: Any, u: Array, top: Array) -> tuple[Array, float, float]:
     return v.ravel(), level, size
 
 
+@_QUIET
 def lower_bound(form: GraphForm, multipliers: Multipliers, ends: tuple[Array, Array]) -> float:
     """A lower bound on the least objective between some ends; -inf where nothing bounds r."""
     if not form.is_proved:
@@ -304,6 +310,7 @@ def interval(piece: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
     return np.reshape(bottom, shape), np.reshape(top, shape)
 
 
+@_QUIET
 def ranges(form: GraphForm, level: float, multipliers: Multipliers) -> tuple[Array, Array]:
     """Ends of all z of the form with an objective of at most `level`.
 
@@ -357,7 +364,7 @@ def _by_squares(
     j = np.flatnonzero(round_)
     far = steep[j] + np.sqrt(steep[j] ** 2 + 4.0 * curved[j] * room)
     far = (1.0 + 1e-9) * far / (2.0 * curved[j]) + 1e-12 * np.abs(center[j])
-    low[j], high[j] = np.maximum(low[j], center[j] - far), np.minimum(high[j], center[j] + far)
+    low[j], high[j] = np.fmax(low[j], center[j] - far), np.fmin(high[j], center[j] + far)
     return low, high
 
 
@@ -446,8 +453,8 @@ def _propagate(
     size = np.bincount(place, np.abs(least), rhs.size)[place]
     usable = ((count == 0.0) | ((count == 1.0) & unknown)) & np.isfinite(rhs[place])
     k = np.flatnonzero(usable)
-    with np.errstate(over="ignore"):
-        reach = (rhs[place[k]] - (total[k] - least[k]) + _OUTWARD * size[k]) / a[k]
+    reach = (rhs[place[k]] - (total[k] - least[k]) + _OUTWARD * size[k]) / a[k]
+    k, reach = k[np.isfinite(reach)], reach[np.isfinite(reach)]
     reach_up = reach + _OUTWARD * np.abs(reach)
     reach_down = reach - _OUTWARD * np.abs(reach)
     ups = up[k]

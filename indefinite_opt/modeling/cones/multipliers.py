@@ -18,11 +18,18 @@ from indefinite_opt.algebra import (
     Zero,
     psd_factor,
 )
-from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, seconds_left
+from indefinite_opt.foundation import (
+    Array,
+    TimeLimitReached,
+    Values,
+    afford,
+    power_near,
+    seconds_left,
+)
 from indefinite_opt.modeling.cones.stated import multipliers_of, stated
 
-_TOLERANCES = (1e-12, 1e-10, 1e-8)
-"""Tolerances of the solver, in turn, until it ends with multipliers."""
+_TOLERANCES = (1e-12, 1e-10, 1e-9, 1e-8)
+"""Tolerances of the solver, in turn, until it meets one."""
 
 _MOST_MARGIN = 1.0
 """Largest margin that an interior point is asked for."""
@@ -85,21 +92,26 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved |
             continue
         values = _function(piece, u)
         rows.append(h <= values if _is_concave(piece) else h >= values)
-    problem = cp.Problem(cp.Minimize(cost @ z + objective), rows)
-    for _ in _attempts(problem):
+    unit = float(power_near(np.max(np.abs(cost), initial=0.0))) if cost.any() else 1.0
+    problem = cp.Problem(cp.Minimize((cost / unit) @ z + objective / unit), rows)
+    best = None
+    for is_accurate in _attempts(problem):
         parts = []
         for k, piece in enumerate(form.pieces):
             if k in held:
                 parts.append(held[k])
             elif isinstance(piece, ConePiece):
-                parts.append(multipliers_of(piece.cone, given[k]))
+                parts.append(unit * multipliers_of(piece.cone, given[k]))
             else:
                 parts.append(np.reshape(given[k].value, (-1, _count(piece))))
         if all(np.isfinite(part).all() for part in parts):
             iterations = int(problem.solver_stats.num_iters or 0)
             point = np.asarray(z.value, dtype=float)
-            return Solved(point, Multipliers(tuple(parts)), iterations)
-    return None
+            found = Solved(point, Multipliers(tuple(parts)), iterations)
+            if is_accurate:
+                return found
+            best = best or found
+    return best
 
 
 def interior_point(form: GraphForm, near: Array) -> Array | None:
@@ -129,8 +141,8 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
     return None
 
 
-def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iterator[None]:
-    """Solve with one tolerance after the other; one that has ended with a solution is yielded."""
+def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iterator[bool]:
+    """Solve with one tolerance after the other; whether each one that has ended was met."""
     import cvxpy as cp
 
     for tolerance in tolerances:
@@ -149,7 +161,7 @@ def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iter
         if problem.status == "user_limit" and seconds_left() <= 0.0:
             raise TimeLimitReached("Clarabel did not end in time")
         if problem.status in ("optimal", "optimal_inaccurate"):
-            yield
+            yield problem.status == "optimal"
 
 
 def _function(piece: QuadraticPiece | OpaquePiece, u: Any, in_objective: bool = False) -> Any:
