@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from indefinite_opt.algebra.atoms import (
     Expression,
     Variable,
     attributes_of,
+    cast,
 )
 from indefinite_opt.algebra.operators import MatrixFactor, Operator
 from indefinite_opt.foundation import Array, frozen, is_sparse
@@ -52,6 +52,14 @@ _GROWTH = {
     ),
 }  # fmt: skip
 """`Expression.growth` of atoms without a kind of this package, by the names of their classes."""
+
+
+_DATA = {
+    "Power": "p", "Pnorm": "original_p", "GeoMean": "w", "diag_mat": "k", "diag_vec": "k",
+    "huber": "M", "sum_largest": "k", "lambda_sum_largest": "k", "gmatmul": "A", "reshape": "order",
+    "transpose": "axes", "Concatenate": "axis", "perspective": "f",
+}  # fmt: skip
+"""The attribute that defines an atom of cvxpy beside its arguments, by the name of its class."""
 
 
 class _OfCvxpy:
@@ -119,13 +127,14 @@ class CvxpyAtom(_OfCvxpy, Atom):
 
     @property
     def details(self) -> list[Any]:
-        if self.axis is not None:
-            return [f"axis={self.axis}"]
-        # The accuracy of cvxpy's approximation of a power does not define it.
-        ignored = getattr(self.origin, "max_denom", None)
-        plain = [part for part in self.key or () if type(part) in (int, float, Fraction, tuple)]
-        told: list[Any] = [str(part) for part in plain if part != ignored]
-        return told + [part for part in self.key or () if isinstance(part, Expression)]
+        name = _DATA.get(self.title)
+        if name is None:
+            return []
+        found = getattr(self.origin, name)
+        if name in ("order", "axes", "axis"):
+            return [str(part) for part in (found if name == "axes" else [found])]
+        parts = found if isinstance(found, tuple) else (found,)
+        return [cast(converted(part)) for part in parts]
 
     @property
     def place(self) -> str:
@@ -260,8 +269,9 @@ class CvxpyConstraint(_OfCvxpy, Constraint):
 
     @property
     def details(self) -> list[Any]:
-        axis = getattr(self.origin, "axis", None)
-        return [] if axis is None else [f"axis={axis}"]
+        if self.kind == "SOC":
+            return [str(self.origin.axis)]
+        return [part for part in self.content if isinstance(part, Expression)]
 
     def violation(self) -> Any:
         return self.origin.violation()

@@ -58,6 +58,13 @@ UNKNOWNS = {
 VARIABLES = {"alpha", "alphabar", "u", "w", "b", "xi", "delta", "rho_plus", "rho_minus"}
 """Symbols that are variables in the papers: a constant that has their name is something else."""
 
+DIMENSIONS = dict.fromkeys(
+    ("K", "K0", "Ktilde", "Q", "G", "D2", "Delta", "V", "Lambda", "P", "M", "Phi"), 2
+) | dict.fromkeys(
+    ("e", "y", "alpha", "alphabar", "u", "w", "xi", "y_plus", "y_minus", "lambda", "mu"), 1
+)
+"""Which of these symbols are matrices and vectors; all others are numbers."""
+
 LATEX, TEXT = 0, 1
 
 # Precedences of printed expressions; one inside another of higher precedence gets parentheses. Only
@@ -67,21 +74,41 @@ SUM, HADAMARD, SCALED, PRODUCT, POWER, ATOM, LETTER = range(7)
 NOTATION = {
     "ones": (r"\mathbf{e}", "e"),
     "word": (r"\mathrm{%s}", "%s"),
+    "remark": (r"%s\ \mathrm{%s}", "%s %s"),
     "bar": (r"\bar", "\u0304"),
     "tilde": (r"\tilde", "\u0303"),
+    "hat": (r"\hat", "\u0302"),
     "T": (r"%s^\top", "%sᵀ"),
     "inverse": ("%s^{-1}", "%s⁻¹"),
     "hadamard": (r"%s \circ %s", "%s∘%s"),
+    "ring": (r"\circ ", "∘"),
     "dot": (r"%s \cdot %s", "%s·%s"),
     "fraction": ("%s / %s", "%s/%s"),
+    "kronecker": (r"%s \otimes %s", "%s ⊗ %s"),
+    "convolution": ("%s * %s", "%s ∗ %s"),
     "norm": (r"\|%s\|", "‖%s‖"),
     "absolute": ("|%s|", "|%s|"),
+    "ceil": (r"\lceil %s \rceil", "⌈%s⌉"),
+    "floor": (r"\lfloor %s \rfloor", "⌊%s⌋"),
+    "root": (r"\sqrt{%s}", "√%s"),
+    "conjugate": (r"\overline{%s}", "conj(%s)"),
     "infinity": (r"\infty", "∞"),
     "logistic": (r"\log(1 + \exp(%s))", "log(1 + exp(%s))"),
+    "And": (r"\land", "∧"),
+    "Or": (r"\lor", "∨"),
+    "Xor": (r"\oplus", "⊕"),
+    "Not": (r"\lnot %s", "¬%s"),
+    "in": (r"%s \in %s", "%s ∈ %s"),
+    "R": (r"\mathbb{R}", "R"),
+    "Z": (r"\mathbb{Z}", "Z"),
+    "set": (r"\{%s\}", "{%s}"),
+    "times": (r" \times ", "×"),
+    "dots": (r"\ldots", "…"),
     "=": ("=", "="),
     "<=": (r"\le", "≤"),
     ">=": (r"\ge", "≥"),
     ">>": (r"\succeq", "⪰"),
+    "<<": (r"\preceq", "⪯"),
 }
 
 _GREEK = dict(
@@ -89,13 +116,33 @@ _GREEK = dict(
         r"(\w+) (\w)",
         "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ"
         " nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ"
-        " Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω",
+        " Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω vartheta ϑ varphi ϕ",
     )
+)
+_SHORT = {
+    "lam": "lambda", "lambd": "lambda", "lmbda": "lambda", "Lam": "Lambda", "eps": "epsilon",
+    "varepsilon": "epsilon",
+}  # fmt: skip
+"""Names of Greek letters as programs write them, where `lambda` is a word of Python."""
+
+_NAMED = "|".join([*_GREEK, *_SHORT])
+_LETTER = re.compile(
+    # A letter with a name of its own may have a capital behind it, as in gammaA or nuSVM.
+    rf"(?:({_NAMED})(bar|tilde|hat)?(\d+|plus|minus|[A-Z][A-Za-z0-9]*)?"
+    r"|([^\W\d_])(bar|tilde)?(\d+|plus|minus)?)"
 )
 _SCRIPTS = {
     "^": str.maketrans("0123456789-()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁽⁾"),
     "_": str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋"),
 }
+_ESCAPED = {c: f"\\{c}" for c in "_#%&${} "} | {
+    "\\": r"\backslash ", "^": r"{\wedge}", "~": r"{\sim}",
+}  # fmt: skip
+"""Characters that mean something in LaTeX, as they are written there."""
+
+ONES = "\N{MATHEMATICAL BOLD DIGIT ONE}"
+"""The vector of ones where e is another symbol."""
+
 _GLYPHS = {unicodedata.normalize("NFKC", c): c for c in "½⅓⅔¼¾⅙⅚⅛⅜⅝⅞⅑"}
 
 
@@ -170,32 +217,72 @@ def script(mark: str, base: str, above: str, to: int) -> str:
 
 
 def _stem(stem: str, to: int) -> str:
+    """A letter, by its own name or as it is, or a word."""
+    stem = _SHORT.get(stem, stem)
     if stem in _GREEK:
         return (r"\varepsilon" if stem == "epsilon" else f"\\{stem}", _GREEK[stem])[to]
-    return stem if len(stem) == 1 else NOTATION["word"][to] % plain(stem, to)
+    for name, letter in _GREEK.items() if to == LATEX else ():
+        if letter == stem:
+            return _stem(name, to)
+    return stem if len(stem) == 1 and stem.isalnum() else NOTATION["word"][to] % plain(stem, to)
+
+
+def canonical_name(name: str) -> str:
+    """The name under which the papers have a symbol: `lam` and `lambda_` are lambda.
+
+    >>> canonical_name("lambda_"), canonical_name("eps"), canonical_name("y_")
+    ('lambda', 'epsilon', 'y')
+    """
+    bare = name.strip("_")
+    return _SHORT.get(bare, bare)
+
+
+def numbered(name: str, count: int) -> str:
+    """The name of another symbol that would be printed alike: mu2, or x1_2 for a second x1."""
+    bare = name.rstrip("_") or name
+    apart = "_" if "_" in bare or bare[-1:].isdigit() else ""
+    return f"{bare}{apart}{count}"
 
 
 def symbol(name: str, to: int) -> Piece:
-    """A name as a symbol: alphabar -> ᾱ, K0 -> K₀, D2 -> D⁽²⁾; any other name is a word."""
+    """A name as a symbol: alphabar -> ᾱ, gammaA -> γ_A, D2 -> D⁽²⁾; any other name is a word.
+
+    Behind underscores there are subscripts: rho_plus -> ρ₊, x_1_2 -> x_1,2.
+    """
     if name == "D2":
         return Piece(script("^", "D", "(2)", to), POWER)
-    letter = "|".join(sorted(_GREEK, key=len, reverse=True)) + "|[^\\W\\d_]"
-    found = re.fullmatch(rf"({letter})(bar|tilde)?(?:_?(\d+)|_(\w+))?", name)
+    if name == ONES:
+        return Piece((r"\mathbf{1}", ONES)[to])
     if re.fullmatch(r"\d+/[a-z]", name):
         return Piece(name, PRODUCT)
+    head, *below = name.strip("_").split("_")
+    found = _LETTER.fullmatch(head)
     if found is None:
-        return Piece(name if "\\" in name and to == LATEX else _stem(name, to), word=True)
-    stem, accent, digits, word = found.groups()
-    word = {"plus": "+", "minus": "-"}.get(word, word)
+        if head.isalpha() and below and all(map(_is_subscript, below)):
+            return Piece(script("_", _stem(head, to), _subscript(below, to), to), ATOM, word=True)
+        given = to == LATEX and "\\" in name and name.count("{") == name.count("}")
+        return Piece(name if given else _stem(name, to), word=True)
+    stem, accent, first = (found[k] or found[k + 3] for k in (1, 2, 3))
+    if below and below[0] in ("bar", "tilde", "hat") and not (accent or first):
+        accent = below.pop(0)
+    below = [part for part in (first, *below) if part]
     body = _stem(stem, to)
     if accent and to == LATEX:
         body = NOTATION[accent][to] + (body if body[0] == "\\" else f"{{{body}}}")
     elif accent:
         body = unicodedata.normalize("NFC", body + NOTATION[accent][to])
-    if not (digits or word):
-        return Piece(body)
-    below = digits or (word if word in "+-" else _stem(word, to))
-    return Piece(script("_", body, below, to), ATOM)
+    return Piece(script("_", body, _subscript(below, to), to), ATOM) if below else Piece(body)
+
+
+def _is_subscript(part: str) -> bool:
+    return part.isdigit() or part in _SHORT or part in _GREEK or len(part) == 1
+
+
+def _subscript(parts: list[str], to: int) -> str:
+    signs = {"plus": "+", "minus": "-"}
+    return ",".join(
+        signs.get(part) or (part if part.isdigit() else _stem(part, to)) for part in parts
+    )
 
 
 def symbol_text(name: str) -> str:
@@ -208,5 +295,6 @@ def symbol_text(name: str) -> str:
 
 
 def plain(name: str, to: int) -> str:
-    """A word as it may stand in text."""
-    return name.replace("_", r"\_") if to == LATEX else name
+    """A word as it may stand in text, on one line."""
+    name = " ".join(name.split())
+    return name if to == TEXT else "".join(_ESCAPED.get(c, c) for c in name)

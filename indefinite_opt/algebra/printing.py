@@ -1,9 +1,9 @@
 r"""Prints expressions as mathematics, in LaTeX or in Unicode text.
 
-`Printer` finds the rule for each atom in `_RULES`, by its kind, and prints any other atom under its
-title. Every vector is read as a column, so that `y @ alpha` is :math:`y^\top \alpha`. The text,
-with a legend of its symbols, is generated from the expressions of a `Program`. Its variables and
-constants have the names to print.
+`Printer` finds the rule for each atom by its kind, in `_RULES` or, for what only cvxpy has, in
+`printed_atoms.RULES`, and prints any other atom as a function under its title. Every vector is read
+as a column, so that `y @ alpha` is :math:`y^\top \alpha`. The text, with a legend of its symbols,
+is generated from the expressions of a `Program`, whose variables and constants have names to print.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import is_positive_part
+from indefinite_opt.algebra.atoms import Constant, is_positive_part
 from indefinite_opt.algebra.from_cvxpy import converted
 from indefinite_opt.algebra.notation import (
     ATOM,
+    DIMENSIONS,
     GLOSSARY,
     HADAMARD,
     LATEX,
     NOTATION,
+    ONES,
     POWER,
     PRODUCT,
     SCALED,
@@ -30,13 +32,15 @@ from indefinite_opt.algebra.notation import (
     UNKNOWNS,
     VARIABLES,
     Piece,
+    canonical_name,
     number,
-    plain,
+    numbered,
     script,
     symbol,
     total,
 )
 from indefinite_opt.algebra.operators import Operator
+from indefinite_opt.algebra.printed_atoms import CONSTRAINTS, RULES
 from indefinite_opt.foundation import is_sparse
 
 ROOM = 79 - 14
@@ -60,19 +64,28 @@ class Printer:
     def __init__(self, to: int, variables: Iterable[Any] = ()) -> None:
         self.to = to
         self.symbols: dict[str, str] = {}
-        self.numbers: dict[str, float] = {}
-        self._owners: dict[str, Any] = {variable.name(): variable for variable in variables}
+        self.data: dict[str, Any] = {}
+        """The constants and parameters among the symbols."""
+        self.named: dict[str, str] = {}
+        """The symbol that was the first to have a name, by the name."""
+        self._owners: dict[str, tuple[str, Any]] = {}
+        for variable in variables:
+            self.called(variable, variable.name())
 
     def called(self, expr: Any, name: str) -> str:
-        """The name of a symbol, with a number behind it if another symbol has that name."""
+        """The name of a symbol, with a number behind it if another symbol is printed alike."""
         found, count = name, 1
-        while not _is_same(self._owners.setdefault(found, expr), expr):
+        while True:
+            owner, other = self._owners.setdefault(symbol(found, TEXT).body, (name, expr))
+            if owner == name and _is_same(other, expr):
+                self.named.setdefault(name, found)
+                return found
             count += 1
-            found = f"{name}{count}"
-        return found
+            found = numbered(name, count)
 
     def piece(self, expr: Any) -> Piece:
-        return _RULES.get(expr.kind, _unknown)(self, expr)
+        rule = _RULES.get(expr.kind) or RULES.get(expr.kind.removesuffix("Approx"))
+        return (rule or _unknown)(self, expr)
 
     def show(self, expr: Any) -> str:
         return self.piece(expr).signed
@@ -81,8 +94,15 @@ class Printer:
         return NOTATION[key][self.to] % parts
 
     def ones(self) -> Piece:
-        self.symbols["e"] = GLOSSARY["e"]
-        return Piece(self.write("ones"))
+        owner = self._owners.setdefault("e", ("", None))
+        self.symbols["e" if owner[1] is None else ONES] = GLOSSARY["e"]
+        return Piece(self.write("ones")) if owner[1] is None else symbol(ONES, self.to)
+
+    def identity(self) -> Piece:
+        owner = self._owners.setdefault("I", ("", None))
+        name = "I" if owner[1] is None else "Id"
+        self.symbols[name] = "identity matrix"
+        return symbol(name, self.to)
 
     def transposed(self, expr: Any) -> Piece:
         """A vector as a row, or a matrix transposed: (x @ A) as a row is xᵀA."""
@@ -126,8 +146,63 @@ class Printer:
             ones = self.product(ones, row) if shape[0] > 1 else row
         return self.scaled(scalar, ones)
 
-    def norm(self, expr: Any, kind: str) -> Piece:
-        return Piece(script("_", self.write("norm", self.show(expr)), kind, self.to), ATOM)
+    def norm(self, expr: Any, kind: str, along: str = "") -> Piece:
+        """A norm of all entries, or of each of the rows or columns.
+
+        The 2-norm of all entries of a matrix is that of Frobenius; other norms have vec.
+        """
+        flat = expr.args[0] if _is_flat(expr) else expr
+        of_matrix = flat.ndim > 1 and sorted(flat.shape)[-2] > 1
+        if along or (of_matrix and (kind != "2" or flat.ndim > 2)):
+            shown = self.function(along or "vec", flat).body
+        else:
+            shown, kind = self.show(flat), "F" if of_matrix else kind
+        return Piece(script("_", self.write("norm", shown), kind, self.to), ATOM)
+
+    def function(self, name: str, *args: Any, below: str = "") -> Piece:
+        """A function under its name, with expressions and printed texts as its arguments."""
+        told = [arg if isinstance(arg, str) else self.show(arg) for arg in args]
+        head = self._head(name)
+        if below:
+            is_word = below.isidentifier() and len(below) > 1
+            head = script("_", head, self.write("word", below) if is_word else below, self.to)
+        return Piece(f"{head}({', '.join(told)})", ATOM, word=True)
+
+    def _head(self, name: str) -> str:
+        found = symbol(name, self.to)
+        if self.to == TEXT or not found.word:
+            return found.body
+        if name in _COMMANDS:
+            return f"\\{name}"
+        return rf"\operatorname{{{name}}}" if name.isalnum() else found.body
+
+    def along(self, expr: Any) -> str:
+        """What a function with an axis is taken of, if not of all entries: rows, columns."""
+        axis, ndim = expr.axis, expr.args[0].ndim
+        if axis is None or ndim < 2:
+            return ""
+        axes = [each % ndim for each in (axis if isinstance(axis, tuple) else (axis,))]
+        if ndim == 2 and len(axes) == 1:
+            return ("columns", "rows")[axes[0]]
+        return "axis" + "".join(map(str, axes))
+
+    def kept(self, expr: Any, piece: Piece) -> Piece:
+        """Numbers of columns as the row that they stay where an atom keeps its axis."""
+        is_row = expr.keepdims and expr.ndim == 2 and expr.axis is not None and expr.shape[1] > 1
+        return self.turned(piece) if is_row else piece
+
+    def array(self, value: Any) -> Piece:
+        """An array that is data of an atom, as a constant without a name."""
+        return _constant(self, Constant(np.asarray(value, dtype=float)))
+
+
+_COMMANDS = ("exp", "log", "sin", "cos", "tan", "sinh", "tanh", "min", "max", "det")
+"""Functions that have a command in LaTeX."""
+
+
+def _is_flat(expr: Any) -> bool:
+    """Whether an expression is the vector of all entries of a matrix."""
+    return expr.kind == "cvxpy.reshape" and expr.ndim == 1 and expr.args[0].ndim > 1
 
 
 def _is_matrix(expr: Any) -> bool:
@@ -145,20 +220,59 @@ def unpromoted(expr: Any) -> Any:
 
 def _constant(printer: Printer, expr: Any) -> Piece:
     if not _is_number(expr):
+        given = canonical_name(expr._name)
+        if given == "e" and expr.ndim == 1 and _single(expr) == 1.0:
+            return printer.ones()
         name = printer.called(expr, expr._name)
-        meaning = None if expr._name in VARIABLES else GLOSSARY.get(expr._name)
-        printer.symbols[name] = meaning or f"constant{_shaped(expr)}"
-        if expr.ndim == 0:
-            printer.numbers[name] = float(expr.value)
+        meaning = None if given in VARIABLES else _known(expr, given)
+        printer.symbols[name] = meaning or f"constant{_shaped(expr)}{_told(expr)}"
+        printer.data[name] = expr
         return symbol(name, printer.to)
-    low, high = math.nan, math.nan
-    if not isinstance(expr.value, Operator):  # whose entries are not computed to be printed
-        low, high = float(expr.value.min()), float(expr.value.max())
-    if low == high:
-        return printer.spread(number(low, printer.to), expr.shape)
+    single = _single(expr)
+    if single is not None:
+        return printer.spread(number(single, printer.to), expr.shape)
     name = printer.called(expr, "c")
-    printer.symbols[name] = f"constant without a name{_shaped(expr)}"
+    printer.symbols[name] = f"constant without a name{_shaped(expr)}{_told(expr)}"
+    printer.data[name] = expr
     return symbol(name, printer.to)
+
+
+def _known(expr: Any, name: str) -> str | None:
+    """What a symbol of that name and of as many dimensions means in the papers."""
+    known = {**GLOSSARY, **UNKNOWNS} if expr.kind == "Variable" else GLOSSARY
+    return known.get(name) if expr.ndim == DIMENSIONS.get(name, 0) else None
+
+
+def _single(expr: Any) -> float | None:
+    """The value of all entries of a constant, if they are equal."""
+    value = expr.value
+    # The entries of an operator are not computed to be printed.
+    if value is None or isinstance(value, Operator) or np.iscomplexobj(value):
+        return None
+    value = value if is_sparse(value) else np.asarray(value)
+    low, high = float(value.min()), float(value.max())
+    return low if low == high else None
+
+
+def _told(expr: Any) -> str:
+    value = _value(expr, TEXT)
+    return f": {value}" if value and expr.ndim else ""
+
+
+def _value(expr: Any, to: int) -> str:
+    """The value of a number, of an array of equal numbers, or of a small array without a name."""
+    single = _single(expr) if expr.size else None
+    if single is not None and (expr.size > 1 or not expr.ndim):
+        return Printer(to).spread(number(single, to), expr.shape).signed
+    unnamed = _is_number(expr) and not is_sparse(expr.value) and not np.iscomplexobj(expr.value)
+    if not unnamed or expr.ndim > 2 or expr.size > _SMALL:
+        return ""
+    rows = [", ".join(number(x, to).signed for x in row) for row in np.atleast_2d(expr.value)]
+    return f"({rows[0]})" if expr.ndim == 1 else f"[{'; '.join(rows)}]"
+
+
+_SMALL = 6
+"""The number of entries up to which a legend has the value of an array without a name."""
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -176,8 +290,10 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _leaf(printer: Printer, expr: Any) -> Piece:
     name, kind = printer.called(expr, expr.name()), expr.kind.lower()
-    known = {**GLOSSARY, **UNKNOWNS} if kind == "variable" else GLOSSARY
-    printer.symbols[name] = known.get(expr.name(), kind + _shaped(expr))
+    meaning = _known(expr, canonical_name(expr.name()))
+    printer.symbols[name] = meaning or kind + _shaped(expr)
+    if kind == "parameter":
+        printer.data[name] = expr
     return symbol(name, printer.to)
 
 
@@ -220,28 +336,43 @@ def _quadratic(printer: Printer, expr: Any) -> Piece:
     return printer.product(printer.transposed(x), matrix, printer.piece(x))
 
 
-def _sum_of_squares(printer: Printer, expr: Any) -> Piece:
+def _over_scale(printer: Printer, expr: Any) -> Piece:
+    """The sum of squares by a scale: ‖x‖₂², ‖x‖₂²/t."""
     x, scale = expr.args
-    if expr.axis is not None or not (_is_number(scale) and scale.value == 1):
-        return _unknown(printer, expr)
-    return _squared_norm(printer, x)
+    squares = printer.kept(expr, _squared_norm(printer, x, printer.along(expr)))
+    if _is_number(scale) and scale.value == 1:
+        return squares
+    below = printer.piece(scale)
+    body = printer.write("fraction", squares.within(SCALED), below.within(POWER))
+    return Piece(body, HADAMARD, below.negative)
 
 
-def _squared_norm(printer: Printer, x: Any) -> Piece:
-    root = printer.norm(x, "F" if _is_matrix(x) else "2").body
+def _squared_norm(printer: Printer, x: Any, along: str = "") -> Piece:
+    root = printer.norm(x, "2", along).body
     return Piece(script("^", root, "2", printer.to), POWER)
 
 
 def _summed(printer: Printer, expr: Any) -> Piece:
-    """The sum of all entries, eᵀx or eᵀXe; of squares, ‖x‖² or ‖X‖²."""
-    arg = expr.args[0]
-    if expr.axis is not None or not (arg.ndim == 1 or _is_matrix(arg)):
-        return _unknown(printer, expr)
-    if arg.kind == "Power":
+    """The sum of all entries, eᵀx or eᵀXe, or of rows and columns; ‖x‖₂², tr(AB)."""
+    arg, axis = expr.args[0], expr.axis
+    if arg.ndim not in (1, 2) or isinstance(axis, tuple):
+        return printer.function("sum", arg, below=printer.along(expr))
+    if arg.kind == "Power" and (axis is None or arg.ndim == 1):
         return _squared_norm(printer, arg.args[0])
-    ones = printer.ones()
-    row = printer.turned(ones)
-    return printer.product(row, printer.piece(arg), *([ones] if arg.ndim == 2 else []))
+    if axis is None and _is_matrix(arg) and arg.kind == "multiply":
+        left, right = arg.args  # the trace of a product, as cvxpy writes it
+        if right.kind == "transpose" and left.ndim == right.ndim == 2:
+            product = printer.product(printer.piece(left), printer.piece(right.args[0]))
+            return printer.function("tr", product.signed)
+    rows, columns = (arg.shape[0], 1) if arg.ndim == 1 else arg.shape
+    along_rows = axis is not None and axis % arg.ndim == 1
+    if axis is not None and arg.ndim == 2 and not along_rows and not expr.keepdims:
+        return printer.product(printer.transposed(arg), *([printer.ones()] if rows > 1 else []))
+    left = [] if along_rows or rows == 1 else [printer.turned(printer.ones())]
+    of_rows = axis is None or along_rows
+    return printer.product(
+        *left, printer.piece(arg), *([printer.ones()] if of_rows and columns > 1 else [])
+    )
 
 
 def _squared(printer: Printer, expr: Any) -> Piece:
@@ -259,21 +390,56 @@ def _squared(printer: Printer, expr: Any) -> Piece:
 def _maximum(printer: Printer, expr: Any) -> Piece:
     """The largest of several, or the positive part max(u, 0), of each entry."""
     if not is_positive_part(expr):
-        return _unknown(printer, expr)
+        return printer.function("max", *map(unpromoted, expr.args))
     return Piece(script("_", f"({printer.show(expr.args[0])})", "+", printer.to), ATOM)
 
 
 def _indexed(printer: Printer, expr: Any) -> Piece:
-    """Entries in Python's notation, counted from 0."""
-    return Piece(printer.piece(expr.args[0]).closed(ATOM) + expr.place, ATOM)
+    """Entries in Python's notation, counted from 0; x[None, :] is a row, and x[:, None] is x."""
+    arg, key = expr.args[0], expr.key
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if any(part is None for part in parts):
+        kept = [part for part in parts if part is not None]
+        piece = printer.piece(arg)
+        if any(part != slice(None) for part in kept):
+            piece = Piece(f"{piece.closed(ATOM)}[{', '.join(map(_place, kept))}]", ATOM)
+        return printer.turned(piece) if arg.ndim == 1 and parts[0] is None else piece
+    if any(np.ndim(part) for part in parts if not isinstance(part, slice)):
+        place = f"[{', '.join(_place(part, printer.write('dots')) for part in parts)}]"
+    else:
+        place = expr.place
+    return Piece(printer.piece(arg).closed(ATOM) + place, ATOM)
+
+
+def _place(part: Any, dots: str = "") -> str:
+    """The places along one axis: a number, a slice, or a list of which the middle is left out."""
+    if isinstance(part, slice):
+        ends = ["" if end is None else str(end) for end in (part.start, part.stop)]
+        return ":".join(ends if part.step in (None, 1) else [*ends, str(part.step)])
+    array = np.asarray(part)
+    if not array.ndim:
+        return str(part)
+    if array.dtype == bool:
+        array = np.flatnonzero(array)
+    places = [str(each) for each in array.ravel()]
+    if len(places) > _SMALL:
+        places = [*places[:2], dots, places[-1]]
+    return f"[{', '.join(places)}]"
 
 
 def _unknown(printer: Printer, expr: Any) -> Piece:
-    """Any other atom under its title, with the data that define it, such as an axis."""
-    args = [printer.show(arg) for arg in expr.args]
-    args += [part if isinstance(part, str) else printer.show(part) for part in expr.details]
-    head = printer.write("word", plain(expr.title, printer.to))
-    return Piece(f"{head}({', '.join(args)})", ATOM, word=True)
+    """Any other atom as a function, with the numbers that define it."""
+    data = [part for part in expr.details if not isinstance(part, str)]
+    piece = printer.function(expr.title, *expr.args, *data, below=printer.along(expr))
+    return printer.kept(expr, piece)
+
+
+def _norm(kind: str) -> Callable[[Printer, Any], Piece]:
+    def printed(printer: Printer, expr: Any) -> Piece:
+        named = printer.write(kind) if kind in NOTATION else kind
+        return printer.kept(expr, printer.norm(expr.args[0], named, printer.along(expr)))
+
+    return printed
 
 
 _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
@@ -289,16 +455,10 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "Promote": lambda printer, expr: printer.filling(expr.args[0], expr.shape),
     "QuadForm": _quadratic,
     "MatrixFrac": _quadratic,
-    "quad_over_lin": _sum_of_squares,
+    "quad_over_lin": _over_scale,
     "Sum": _summed,
-    "norm1": lambda printer, expr: (
-        printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
-    ),
-    "norm_inf": lambda printer, expr: (
-        printer.norm(expr.args[0], printer.write("infinity"))
-        if expr.axis is None
-        else _unknown(printer, expr)
-    ),
+    "norm1": _norm("1"),
+    "norm_inf": _norm("infinity"),
     "abs": lambda printer, expr: Piece(printer.write("absolute", printer.show(expr.args[0])), ATOM),
     "Power": _squared,
     "maximum": _maximum,
@@ -316,10 +476,9 @@ def _relation(printer: Printer, constraint: Any) -> str:
     Every inequality is kept as low <= high.
     """
     kind, args = constraint.kind, constraint.args
-    if kind == "PSD":
-        return f"{printer.show(args[0])} {printer.write('>>')} 0"
     if kind not in ("Inequality", "Equality"):
-        return printer.show(constraint)
+        cone = CONSTRAINTS.get(kind.removesuffix("Approx"))
+        return cone(printer, constraint) if cone else printer.function(kind, *args).body
     left, right = args
     fixed = left.is_constant(), right.is_constant()
     shorter = kind == "Inequality" and _count(left) < _count(right)
@@ -369,9 +528,19 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
         body = f" {printer.write('<=')} ".join((low, bounded[0], high))
         shown[place] = body, ", ".join(dict.fromkeys((lower, upper)))
     for variable in variables:
-        kinds, word = variable.unlisted, printer.piece(variable).body
-        shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
+        shown += [(_attribute(printer, variable, kind), "domain") for kind in variable.unlisted]
     return shown
+
+
+def _attribute(printer: Printer, variable: Any, kind: str) -> str:
+    """What a variable is by its attribute: x ∈ {0, 1}ⁿ, X = Xᵀ, or a word behind it."""
+    body, is_whole = printer.piece(variable).body, variable.attributes.get(kind) is True
+    if kind == "symmetric":
+        return f"{body} = {printer.transposed(variable).body}"
+    if kind in ("boolean", "integer") and is_whole:
+        values = printer.write("Z") if kind == "integer" else printer.write("set", "0, 1")
+        return printer.write("in", body, _power(values, variable.shape, printer))
+    return printer.write("remark", body, kind if is_whole else f"partly {kind}")
 
 
 def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
@@ -384,8 +553,8 @@ def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, s
     return (_side(printer, inside, value), *same), end, _side(printer, value, inside)
 
 
-def latex(program: Any) -> str:
-    r"""LaTeX of a declared program.
+def latex(program: Any, with_data: bool = False) -> str:
+    r"""LaTeX of a declared program, with or without its sizes and the values of parameters.
 
     An `array` environment without delimiters: put it between `$$` for MathJax, KaTeX or LaTeX.
     (Converters to MathML do not support `aligned`.)
@@ -412,6 +581,11 @@ def latex(program: Any) -> str:
         rows.append(("" if i else r"\text{s.t.}") + f" & {body}")
     for i, definition in enumerate(program.where):
         rows.append(("" if i else r"\text{where}") + f" & {definition.latex}")
+    sizes = _sizes(printer, program) if with_data else []
+    rows += [
+        ("" if i else r"\text{with}") + " & " + r"\ ".join(sizes[i : i + 4])
+        for i in range(0, len(sizes), 4)
+    ]
     return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
 
 
@@ -501,20 +675,40 @@ def _inner_set(printer: Printer, inner: Any) -> str:
 
 
 def _sizes(printer: Printer, program: Any) -> list[str]:
-    """The sizes of all variables and the values of all parameters: α ∈ R¹⁰, C = 1."""
-    found = []
-    for name, variable in program.variables.items():
-        size = "×".join(map(str, variable.shape))
-        power = script("^", "R", size, TEXT) if len(variable.shape) == 1 else f"R^({size})"
-        found.append(f"{symbol(name, TEXT).body} ∈ {power if size else 'R'}")
-    found += _values(printer)
+    """The sizes of variables and data, and the values of parameters: α ∈ R¹⁰, C = 1."""
+    found, values = [], []
+    for variable in program.variables.values():
+        name = printer.called(variable, variable.name())
+        found.append(_in_space(symbol(name, printer.to).body, variable, printer))
+    for name, expr in printer.data.items():
+        body, value = symbol(name, printer.to).body, _value(expr, printer.to)
+        told = f"{body} = {value}" if value else body
+        if not expr.ndim and value:
+            values.append(told)
+        else:
+            has_size = value[:1] in ("(", "[")
+            found.append(told if has_size else _in_space(told, expr, printer))
+    found += values
     return [f"{part}," for part in found[:-1]] + found[-1:]
+
+
+def _in_space(body: str, expr: Any, printer: Printer) -> str:
+    return printer.write("in", body, _power(printer.write("R"), expr.shape, printer))
+
+
+def _power(base: str, shape: tuple[int, ...], printer: Printer) -> str:
+    """The space of vectors or matrices whose entries are in a set: R, R¹⁰, R^(2×3)."""
+    if not shape:
+        return base
+    size = printer.write("times").join(map(str, shape))
+    is_wide = len(shape) > 1 and printer.to == TEXT
+    return script("^", base, f"({size})" if is_wide else size, printer.to)
 
 
 def _values(printer: Printer) -> list[str]:
     """The values of the parameters that were printed."""
-    told = printer.numbers.items()
-    return [f"{symbol(name, TEXT).body} = {number(value, TEXT).signed}" for name, value in told]
+    told = [(name, _value(expr, TEXT)) for name, expr in printer.data.items() if not expr.ndim]
+    return [f"{symbol(name, TEXT).body} = {value}" for name, value in told if value]
 
 
 def _filled(words: list[str], room: int | None = None) -> list[str]:
@@ -536,7 +730,7 @@ def legend(program: Any) -> dict[str, str]:
     """What each symbol of a declared program means, by its name, in order of appearance.
 
     A constant that bounds a variable from above is described as such, and symbols that are not in
-    `GLOSSARY` by their kind and shape.
+    `GLOSSARY` by their kind and shape, with the values of small arrays without a name.
 
     >>> import cvxpy as cp
     >>> from indefinite_opt.algebra import Model, constants
@@ -551,13 +745,16 @@ def legend(program: Any) -> dict[str, str]:
     _lines(printer, program)
     for definition in program.where:
         for name in definition.symbols:
-            printer.symbols.setdefault(name, GLOSSARY[name])
-    own = {**_upper_bounds(program), **program.meanings}
+            meaning = GLOSSARY.get(canonical_name(name), "symbol of a definition")
+            printer.symbols.setdefault(name, meaning)
+    bounds = _upper_bounds(printer, program)
+    given = {printer.named.get(name, name): told for name, told in program.meanings.items()}
+    own = {**bounds, **given}
     return {name: own.get(name, meaning) for name, meaning in printer.symbols.items()}
 
 
-def _upper_bounds(program: Any) -> dict[str, str]:
-    """What the constants mean that bound each entry of a variable from above, by their names."""
+def _upper_bounds(printer: Printer, program: Any) -> dict[str, str]:
+    """What the constants mean that bound each entry of a variable from above, by their symbols."""
     found = {}
     for constraint in program.subject_to.values():
         if constraint.kind != "Inequality":
@@ -565,7 +762,8 @@ def _upper_bounds(program: Any) -> dict[str, str]:
         low, high = map(unpromoted, constraint.args)
         kinds = [low.kind, high.kind]
         if kinds == ["Variable", "Constant"] and low.ndim and high._name is not None:
-            found[high._name] = f"upper bound of each entry of {symbol(low.name(), TEXT).body}"
+            bounded = symbol(printer.called(low, low.name()), TEXT).body
+            found[printer.called(high, high._name)] = f"upper bound of each entry of {bounded}"
     return found
 
 

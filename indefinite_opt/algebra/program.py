@@ -370,9 +370,12 @@ class Program(Model):
         """The program on one line of Unicode text, with the values of its parameters."""
         return printing.formula(self)
 
-    def latex(self) -> str:
-        """The program as LaTeX (an `array` environment), generated from the declaration."""
-        return printing.latex(self)
+    def latex(self, with_data: bool = False) -> str:
+        """The program as LaTeX (an `array` environment), generated from the declaration.
+
+        With data it has the sizes and the values of parameters, as `text` has them.
+        """
+        return printing.latex(self, with_data)
 
     def legend(self) -> dict[str, str]:
         """What every symbol that appears means, by the symbol as `text` prints it."""
@@ -390,7 +393,7 @@ class Program(Model):
         return self.text()
 
     def _repr_html_(self) -> str:
-        return printing.mathml(self.latex())
+        return printing.mathml(self.latex(with_data=True))
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+        return f"$\\displaystyle {self.latex(with_data=True)}$"

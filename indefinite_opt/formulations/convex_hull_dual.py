@@ -74,7 +74,7 @@ class ConvexHullDual(ReducedHulls):
       subject to  yᵀᾱ = 0    (balance)
                   eᵀᾱ = 2    (total)
                   0 ≤ ᾱ ≤ μ  (lower, upper)
-      with        ᾱ ∈ R², μ = 1
+      with        ᾱ ∈ R², D⁽²⁾ ∈ R^(2×2), y ∈ R², μ = 1
       solved as   a quadratic program on a box with two equations, by multistart
     >>> iopt.solve(problem, ConvexHullDual(mu=1.0)).objective          # minus squared distance
     -4.0

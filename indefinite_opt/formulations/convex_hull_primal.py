@@ -56,7 +56,8 @@ class ConvexHullPrimal(ReducedHulls):
       subject to  y∘ΦMw + ξ ≥ ρ₊ y₊ - ρ₋ y₋  (margin)
                   ξ ≥ 0                      (slack)
       where       y₊ = max(y, 0), y₋ = max(-y, 0)
-      with        w ∈ R¹, ρ₊ ∈ R, ρ₋ ∈ R, ξ ∈ R², μ = 1
+      with        w ∈ R¹, ρ₊ ∈ R, ρ₋ ∈ R, ξ ∈ R², M ∈ R^(1×1), y₊ ∈ R², y₋ ∈ R²,
+                  y ∈ R², Φ ∈ R^(2×1), μ = 1
       solved as   a primal of convex hulls in a pseudo-Euclidean space, by lift
     >>> round(iopt.solve(problem, ConvexHullPrimal(mu=1.0)).objective, 12)   # -½ · 2²
     -2.0

@@ -53,7 +53,7 @@ class EpsilonSVR(Formulation):
       maximize    tᵀβ - ε ‖β‖₁ - ½ βᵀKβ
       subject to  eᵀβ = 0     (balance)
                   -C ≤ β ≤ C  (lower, upper)
-      with        β ∈ R², ε = ½, C = 10
+      with        β ∈ R², t ∈ R², K ∈ R^(2×2), ε = ½, C = 10
       solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, EpsilonSVR(C=10.0, epsilon=0.5)).values["beta"]
     array([-0.5,  0.5])

@@ -58,7 +58,7 @@ class ESVM(Formulation):
                   0 ≤ α ≤ C  (lower, upper)
       where       K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ
                   α is the paper's α̃; the classifier has V sign(Λ) Vᵀ(y∘α)
-      with        α ∈ R², C = 10
+      with        α ∈ R², K̃ ∈ R^(2×2), y ∈ R², C = 10
       solved as   a quadratic program on a box with one equation, by multistart
     >>> result = iopt.solve(problem, ESVM(C=10.0))
     >>> result.values["alpha"], result.classifier.coef

@@ -57,7 +57,7 @@ class GuoSchuurmansLP(WeighsSensitivity):
                   eᵀα = 1    (total)
                   0 ≤ α ≤ β̄  (lower, upper)
       where       Δ = 2Q
-      with        α ∈ R², δ ∈ R, β̄ = ½
+      with        α ∈ R², δ ∈ R, Δ ∈ R^(2×2), y ∈ R², β̄ = ½
       solved as   a linear program, by highs
     >>> round(iopt.solve(problem, GuoSchuurmansLP(beta=0.5)).objective, 12)
     2.0

@@ -91,7 +91,7 @@ class GuoSchuurmansQP(WeighsSensitivity):
       subject to  yᵀα = 0    (balance)
                   eᵀα = 1    (total)
                   0 ≤ α ≤ β̄  (lower, upper)
-      with        α ∈ R², β̄ = ½
+      with        α ∈ R², Q ∈ R^(2×2), y ∈ R², β̄ = ½
       solved as   a quadratic program on a box with two equations, by multistart
     >>> iopt.solve(problem, GuoSchuurmansQP(beta=0.5)).objective
     1.0

@@ -44,7 +44,7 @@ class KernelLogistic(Formulation):
     >>> print(KernelLogistic(C=2.0).declare(problem))
     KernelLogistic(C=2)
       minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Kα + b e)))
-      with        α ∈ R², b ∈ R, C = 2
+      with        α ∈ R², b ∈ R, y ∈ R², K ∈ R^(2×2), C = 2
       solved as   a kernel logistic regression, by newton-cg
     >>> result = iopt.solve(problem, KernelLogistic(C=2.0))   # K = 0: 2C log 2
     >>> round(result.objective, 9), result.certificate.claim.name

@@ -58,7 +58,7 @@ class KSVM(Formulation):
       minimize    ‖Gα - e‖₂²
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
-      with        α ∈ R², C = ½
+      with        α ∈ R², G ∈ R^(2×2), y ∈ R², C = ½
       solved as   a quadratic program on a box with one equation, by multistart
     >>> result = iopt.solve(problem, KSVM(C=0.5), solver="smo")
     >>> result.values["alpha"], result.objective

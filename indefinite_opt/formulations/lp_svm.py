@@ -50,7 +50,7 @@ class LPSVM(Formulation):
       minimize    ‖u‖₁ + C eᵀξ
       subject to  y∘(Ku + b e) ≥ e - ξ  (margin)
                   ξ ≥ 0                 (slack)
-      with        u ∈ R², b ∈ R, ξ ∈ R², C = 10
+      with        u ∈ R², b ∈ R, ξ ∈ R², y ∈ R², K ∈ R^(2×2), C = 10
       solved as   a linear program, by highs
     >>> round(iopt.solve(problem, LPSVM(C=10.0)).objective, 12)
     1.0

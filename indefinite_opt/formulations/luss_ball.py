@@ -60,7 +60,7 @@ class LussBall(Formulation):
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
       where       K is the proxy kernel, K₀ the given one
-      with        α ∈ R², K ∈ R^(2×2), r = 2, C = 10
+      with        α ∈ R², K ∈ R^(2×2), K₀ ∈ R^(2×2), y ∈ R², r = 2, C = 10
       solved as   a dual with a proxy kernel in a ball, by newton
     >>> iopt.solve(problem, LussBall(C=10.0, radius=2.0)).values["alpha"]    # K* = eeᵀ + ...
     array([0.5, 0.5])

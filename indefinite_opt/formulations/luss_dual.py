@@ -64,7 +64,7 @@ class LussDual(Formulation):
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
       where       K is the proxy kernel, K₀ the given one
-      with        α ∈ R², K ∈ R^(2×2), ρ = 1, C = 10
+      with        α ∈ R², K ∈ R^(2×2), y ∈ R², K₀ ∈ R^(2×2), ρ = 1, C = 10
       solved as   a dual with a proxy kernel at a penalty, by newton
     >>> result = iopt.solve(problem, LussDual(C=10.0, rho=1.0))
     >>> result.values["alpha"].round(5), result.certificate.claim.name
@@ -106,7 +106,8 @@ class LussDual(Formulation):
           subject to  λ ≥ 0  (lower)
                       μ ≥ 0  (upper)
                       K ⪰ 0  (domain)
-          with        K ∈ R^(2×2), λ ∈ R², μ ∈ R², ν ∈ R, C = 10, ρ = 1
+          with        K ∈ R^(2×2), λ ∈ R², μ ∈ R², ν ∈ R, y ∈ R², K₀ ∈ R^(2×2), C = 10,
+                      ρ = 1
         """
         model = proxy_dual(problem, self.C, rho=self.rho)
         return model.program(f"Dual of {self}", self.program(problem), is_solved=False)

@@ -60,7 +60,7 @@ class NuSVM(Formulation):
       subject to  yᵀα = 0      (balance)
                   eᵀα ≥ ν      (total)
                   0 ≤ α ≤ 1/n  (lower, upper)
-      with        α ∈ R², ν = ½, 1/n = ½
+      with        α ∈ R², Q ∈ R^(2×2), y ∈ R², ν = ½, 1/n = ½
       solved as   a quadratic program with 2 rows, by clarabel if it is convex,
                   else by multistart
     >>> round(iopt.solve(problem, NuSVM(nu=0.5)).objective, 9)

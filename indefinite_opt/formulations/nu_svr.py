@@ -53,7 +53,7 @@ class NuSVR(Formulation):
       subject to  eᵀβ = 0         (balance)
                   ‖β‖₁ ≤ Cν       (norm)
                   -C/n ≤ β ≤ C/n  (lower, upper)
-      with        β ∈ R², Cν = ½, C/n = ½
+      with        β ∈ R², t ∈ R², K ∈ R^(2×2), Cν = ½, C/n = ½
       solved as   a quadratic program on a box with two equations, by multistart
     >>> iopt.solve(problem, NuSVR(C=1.0, nu=0.5)).values["beta"]
     array([-0.25,  0.25])

@@ -66,7 +66,7 @@ class OneClassLP(Formulation):
                   w ≥ 0         (lower)
                   ρ ≥ 0         (radius)
                   ξ ≥ 0         (slack)
-      with        w ∈ R³, ρ ∈ R, ξ ∈ R³, 1/(νn) = ⅔
+      with        w ∈ R³, ρ ∈ R, ξ ∈ R³, D ∈ R^(3×3), 1/(νn) = ⅔
       solved as   a linear program, by highs
     >>> round(iopt.solve(problem, OneClassLP(nu=0.5, distances=True)).objective, 9)
     2.5

@@ -59,7 +59,7 @@ class OneClassSVM(Formulation):
       minimize    ½ αᵀKα
       subject to  eᵀα = 1         (total)
                   0 ≤ α ≤ 1/(νn)  (lower, upper)
-      with        α ∈ R³, 1/(νn) = ⅔
+      with        α ∈ R³, K ∈ R^(3×3), 1/(νn) = ⅔
       solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, OneClassSVM(nu=0.5)).values["alpha"].round(6)
     array([0.2, 0.4, 0.4])

@@ -51,7 +51,7 @@ class PseudoEuclideanPrimal(Formulation):
       minimize    ½ wᵀMw + C eᵀξ
       subject to  y∘(ΦMw + b e) ≥ e - ξ  (margin)
                   ξ ≥ 0                  (slack)
-      with        w ∈ R¹, b ∈ R, ξ ∈ R², C = 10
+      with        w ∈ R¹, b ∈ R, ξ ∈ R², M ∈ R^(1×1), y ∈ R², Φ ∈ R^(2×1), C = 10
       solved as   a primal in a pseudo-Euclidean space, by lift
     >>> round(iopt.solve(problem, PseudoEuclideanPrimal(C=10.0)).objective, 12)
     0.5

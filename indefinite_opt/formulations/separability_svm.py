@@ -51,7 +51,7 @@ class SeparabilitySVM(Formulation):
       minimize    ½ ‖α‖₂² + C eᵀξ
       subject to  Qα + b y ≥ e - ξ  (margin)
                   ξ ≥ 0             (slack)
-      with        α ∈ R², b ∈ R, ξ ∈ R², C = 10
+      with        α ∈ R², b ∈ R, ξ ∈ R², Q ∈ R^(2×2), y ∈ R², C = 10
       solved as   a separability problem, by lifted-dual
     >>> iopt.solve(problem, SeparabilitySVM(C=10.0)).values["alpha"].round(9)
     array([0.5, 0.5])

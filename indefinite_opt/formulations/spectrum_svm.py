@@ -67,7 +67,7 @@ class SpectrumSVM(Formulation):
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
       where       K̃ = V max(Λ, 0) Vᵀ, K = V Λ Vᵀ
-      with        α ∈ R², C = 10
+      with        α ∈ R², K̃ ∈ R^(2×2), y ∈ R², C = 10
       solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, SpectrumSVM(C=10.0, transform="clip")).values["alpha"]
     array([1., 1.])

@@ -52,7 +52,7 @@ class SVDD(Formulation):
       subject to  eᵀα = 1    (total)
                   0 ≤ α ≤ C  (lower, upper)
       where       d = diag(K)
-      with        α ∈ R², C = 1
+      with        α ∈ R², d ∈ R², K ∈ R^(2×2), C = 1
       solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, SVDD(C=1.0)).objective
     1.0

@@ -55,7 +55,7 @@ class SVMDual(Formulation):
       maximize    eᵀα - ½ αᵀQα
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
-      with        α ∈ R², C = 10
+      with        α ∈ R², Q ∈ R^(2×2), y ∈ R², C = 10
       solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, SVMDual(C=10.0)).values["alpha"]
     array([0.5, 0.5])

@@ -110,7 +110,7 @@ class QuadraticProgram(Declaration, Problem):
     QuadraticProgram(2 variables)
       minimize    ½ xᵀPx + qᵀx
       subject to  lb ≤ x ≤ ub  (lower, upper)
-      with        x ∈ R²
+      with        x ∈ R², P ∈ R^(2×2), q ∈ R², lb = -e ∈ R², ub = e ∈ R²
       solved as   a quadratic program on a box, by multistart
     >>> result = iopt.solve(qp, solver="global")
     >>> result.values["x"], result.objective, result.certificate.claim.name

@@ -93,7 +93,7 @@ def test_an_atom_has_a_kind_of_the_package_only_if_it_means_the_same(kind: str) 
 def test_a_maximum_with_a_parameter_that_is_0_now_is_no_hinge() -> None:
     end = cvxpy.Parameter(name="end", value=0.0)
     model = Model(minimize=cvxpy.sum(cvxpy.maximum(u(), end)))
-    assert text(model) == "min eᵀ maximum(u, end)"
+    assert text(model) == "min eᵀ max(u, end);  end = 0"
     assert text(settled(model)) == "min eᵀ(u)₊"
 
 
@@ -119,7 +119,7 @@ def test_bounds_of_a_settled_model_share_a_line() -> None:
     """Also if a parameter is in one of them only, or one is an attribute."""
     x, end = u(nonneg=True), cvxpy.Parameter(name="end", value=2.0)
     model = Model(minimize=cvxpy.sum(x), subject_to={"high": x <= end})
-    assert text(model) == "min eᵀu  s.t. 0 ≤ u ≤ end"
+    assert text(model) == "min eᵀu  s.t. 0 ≤ u ≤ end;  end = 2"
     end.value = 3.0
     kept = settled(model)
     end.value = 4.0

@@ -70,7 +70,7 @@ SVMDual
   maximize    eᵀα - ½ αᵀQα
   subject to  yᵀα = 0    (balance)
               0 ≤ α ≤ C  (lower, upper)
-  with        α ∈ R⁴, C = 1.7""",
+  with        α ∈ R⁴, Q ∈ R^(4×4), y ∈ R⁴, C = 1.7""",
         r"""\begin{array}{rl}
 \max\limits_{\alpha} & \mathbf{e}^\top \alpha - \tfrac{1}{2} \alpha^\top Q \alpha \\
 \text{s.t.} & y^\top \alpha = 0 \\
@@ -84,7 +84,7 @@ LPSVM
   minimize    ‖u‖₁ + C eᵀξ
   subject to  y∘(Ku + b e) ≥ e - ξ  (margin)
               ξ ≥ 0                 (slack)
-  with        u ∈ R⁴, ξ ∈ R⁴, b ∈ R, C = 1.7""",
+  with        u ∈ R⁴, ξ ∈ R⁴, b ∈ R, y ∈ R⁴, K ∈ R^(4×4), C = 1.7""",
         r"""\begin{array}{rl}
 \min\limits_{u, \xi, b} & \|u\|_1 + C \mathbf{e}^\top \xi \\
 \text{s.t.} & y \circ (K u + b \mathbf{e}) \ge \mathbf{e} - \xi \\
@@ -96,7 +96,7 @@ LPSVM
         """\
 KernelLogistic
   minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Ku + b e)))
-  with        α ∈ R⁴, u ∈ R⁴, b ∈ R, C = 1.7""",
+  with        α ∈ R⁴, u ∈ R⁴, b ∈ R, y ∈ R⁴, K ∈ R^(4×4), C = 1.7""",
         r"""\begin{array}{rl}
 \min\limits_{\alpha, u, b} & \tfrac{1}{2} \|\alpha\|_2^2"""
         r""" + C \mathbf{e}^\top \log(1 + \exp(-y \circ (K u + b \mathbf{e})))
@@ -218,21 +218,26 @@ ATOMS = [
     (cp.square(cp.pos(b)), "(b)₊²", "(b)_+^2"),
     (cp.square(cp.Variable(name="beta_0")), "β₀²", r"\beta_0^2"),
     # Other atoms, with all that defines them.
-    (cp.maximum(alpha, 1), "maximum(α, 1)", r"\mathrm{maximum}(\alpha, 1)"),
-    (cp.power(b, 3), "Power(b, 3)", r"\mathrm{Power}(b, 3)"),
-    (cp.log1p(b), "log1p(b)", r"\mathrm{log1p}(b)"),
-    (cp.maximum(alpha, xi), "maximum(α, ξ)", r"\mathrm{maximum}(\alpha, \xi)"),
+    (cp.maximum(alpha, 1), "max(α, 1)", r"\max(\alpha, 1)"),
+    (cp.power(b, 3), "b³", "b^3"),
+    (cp.log1p(b), "log(1 + b)", r"\log(1 + b)"),
+    (cp.maximum(alpha, xi), "max(α, ξ)", r"\max(\alpha, \xi)"),
     (cp.sum_largest(alpha, 2), "sum_largest(α, 2)", r"\mathrm{sum\_largest}(\alpha, 2)"),
-    (cp.huber(b, 3), "huber(b, 3)", r"\mathrm{huber}(b, 3)"),
-    (cp.kron(K, X), "kron(K, X)", r"\mathrm{kron}(K, X)"),
-    (cp.max(X, axis=1), "max(X, axis=1)", r"\mathrm{max}(X, axis=1)"),
-    (cp.sum(X, axis=0), "Sum(X, axis=0)", r"\mathrm{Sum}(X, axis=0)"),
-    (cp.quad_over_lin(alpha, b), "quad_over_lin(α, b)", r"\mathrm{quad\_over\_lin}(\alpha, b)"),
-    (cp.hstack([alpha, xi]), "Hstack(α, ξ)", r"\mathrm{Hstack}(\alpha, \xi)"),
-    (cp.vec(X, order="F"), "reshape(X, (16,))", r"\mathrm{reshape}(X, (16,))"),
-    (cp.sqrt(b), "Power(b, 1/2)", r"\mathrm{Power}(b, 1/2)"),
-    (np.ones((N, 1)) @ alpha[None, :], "eα[None, :]", r"\mathbf{e} \alpha[None, :]"),
-    (cp.sum(cp.Variable((2, 3, 4), name="Z")), "Sum(Z)", r"\mathrm{Sum}(Z)"),
+    (cp.huber(b, 3), "huber(b, 3)", r"\operatorname{huber}(b, 3)"),
+    (cp.kron(K, X), "K ⊗ X", r"K \otimes X"),
+    (cp.max(X, axis=1), "max_rows(X)", r"\max_{\mathrm{rows}}(X)"),
+    (cp.sum(X, axis=0), "Xᵀe", r"X^\top \mathbf{e}"),
+    (cp.sum(X, axis=1), "Xe", r"X \mathbf{e}"),
+    (cp.sum(X, axis=0, keepdims=True), "eᵀX", r"\mathbf{e}^\top X"),
+    (cp.quad_over_lin(alpha, b), "‖α‖₂²/b", r"\|\alpha\|_2^2 / b"),
+    (cp.hstack([alpha, xi]), "[α; ξ]", r"[\alpha;\ \xi]"),
+    (cp.vstack([alpha, xi]), "[αᵀ; ξᵀ]", r"[\alpha^\top;\ \xi^\top]"),
+    (cp.bmat([[K, X], [X, Q]]), "[K, X; X, Q]", r"[K, X;\ X, Q]"),
+    (cp.vec(X, order="F"), "vec(X)", r"\operatorname{vec}(X)"),
+    (cp.vec(X, order="C"), "vec(Xᵀ)", r"\operatorname{vec}(X^\top)"),
+    (cp.sqrt(b), "√b", r"\sqrt{b}"),
+    (np.ones((N, 1)) @ alpha[None, :], "eαᵀ", r"\mathbf{e} \alpha^\top"),
+    (cp.sum(cp.Variable((2, 3, 4), name="Z")), "sum(Z)", r"\operatorname{sum}(Z)"),
 ]
 
 
@@ -274,8 +279,8 @@ CONSTRAINTS = [
     ),
     ({"c": X >> 0}, ["X ⪰ 0  (c)"]),
     ({"c": X >> K}, ["X - K ⪰ 0  (c)"]),
-    ({"c": cp.SOC(b, alpha)}, ["SOC(reshape(b, (1,)), α, axis=0)  (c)"]),
-    ({"c": cp.ExpCone(b, b, delta)}, ["ExpCone(b, b, δ)  (c)"]),
+    ({"c": cp.SOC(b, alpha)}, ["‖α‖₂ ≤ b  (c)"]),
+    ({"c": cp.ExpCone(b, b, delta)}, ["b exp(b/b) ≤ δ  (c)"]),
 ]
 
 
@@ -319,7 +324,7 @@ P
               α ≥ 0                            (lower)
               y∘K(α - ξ) + b e ≥ 1
                 (name_name_name_name_name_name_name_name_name_name_name_name_)
-  with        α ∈ R⁴, u ∈ R⁴, ξ ∈ R⁴, b ∈ R"""
+  with        α ∈ R⁴, u ∈ R⁴, ξ ∈ R⁴, b ∈ R, y ∈ R⁴, Q ∈ R^(4×4), K ∈ R^(4×4)"""
     assert text(program) == expected
     assert width(expected) < 80
 
@@ -358,7 +363,7 @@ P
                 + 7 ‖α - ξ‖₁ ‖Qu - 7 e‖₂² + b
   subject to  3 ‖α - ξ‖₁ ‖Qu - 3 e‖₂² + 5 ‖α - ξ‖₁ ‖Qu - 5 e‖₂²
                 + 7 ‖α - ξ‖₁ ‖Qu - 7 e‖₂² ≤ b  (all)
-  with        α ∈ R⁴, u ∈ R⁴, ξ ∈ R⁴, b ∈ R"""
+  with        α ∈ R⁴, u ∈ R⁴, ξ ∈ R⁴, b ∈ R, Q ∈ R^(4×4)"""
     assert text(program) == expected
     assert width(expected) < 80
 
@@ -370,7 +375,7 @@ def test_what_is_built_into_a_variable_is_shown_too() -> None:
     T = cp.Variable((2, 2), name="T", symmetric=True)
     program = declared("P", "minimize", cp.sum(t) + cp.trace(S) + cp.sum(w) + cp.trace(T))
     lines = [line[14:].split("  ")[0] for line in text(program).splitlines()[2:-1]]
-    assert lines == ["0 ≤ t ≤ 1", "S ⪰ 0", "w boolean", "T symmetric"]
+    assert lines == ["0 ≤ t ≤ 1", "S ⪰ 0", "w ∈ {0, 1}²", "T = Tᵀ"]
 
 
 def test_legends_name_every_symbol_that_is_printed() -> None:
@@ -387,9 +392,11 @@ def test_legends_name_every_symbol_that_is_printed() -> None:
     program = declared("P", "minimize", other @ t, {"c": t >= np.arange(3.0), "d": t <= [1, 3, 2]})
     assert legend(program) == {
         "v": "constant of shape (3,)", "t": "variable of shape (3,)",
-        "c": "constant without a name of shape (3,)", "c2": "constant without a name of shape (3,)",
+        "c": "constant without a name of shape (3,): (0, 1, 2)",
+        "c2": "constant without a name of shape (3,): (1, 3, 2)",
     }  # fmt: skip
-    assert text(program).endswith("c ≤ t ≤ c₂  (c, d)\n  with        t ∈ R³")
+    end = "c ≤ t ≤ c₂  (c, d)\n  with        t ∈ R³, v ∈ R³, c = (0, 1, 2), c₂ = (1, 3, 2)"
+    assert text(program).endswith(end)
 
 
 def test_a_letter_has_the_meaning_that_it_has_in_its_formulation() -> None:

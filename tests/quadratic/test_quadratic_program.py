@@ -314,7 +314,8 @@ def test_it_reads_as_mathematics_and_says_nothing_about_kernels() -> None:
         "  subject to  Gx ≤ h       (inequalities)\n"
         "              Ax = b       (equalities)\n"
         "              lb ≤ x ≤ ub  (lower, upper)\n"
-        "  with        x ∈ R²\n"
+        "  with        x ∈ R², P ∈ R^(2×2), q ∈ R², G = eᵀ ∈ R^(1×2), h ∈ R¹,\n"
+        "              A ∈ R^(1×2), b ∈ R¹, lb = 0 ∈ R², ub = 2 e ∈ R²\n"
         "  solved as   a quadratic program with 2 rows, by clarabel if it is convex,\n"
         "              else by multistart"
     )
