@@ -17,6 +17,7 @@ GLOSSARY = {
     "n": "number of training points",
     "1/n": "one over the number of training points",
     "e": "vector of ones",
+    "I": "identity matrix",
     "K": "kernel matrix, K_ij = k(x_i, x_j)",
     "K0": "given kernel matrix, indefinite",
     "Ktilde": "kernel matrix with transformed spectrum",
@@ -32,14 +33,9 @@ GLOSSARY = {
     "alphabar": "example weights of the convex hulls; each class sums to 1",
     "u": "coefficients of the classifier",
     "w": "normal of the separating hyperplane",
-    "M": "inner product of the pseudo-Euclidean space, diag(1, ..., 1, -1, ..., -1)",
-    "Phi": "training points in the pseudo-Euclidean space, one per row",
     "b": "offset of the classifier",
     "xi": "slack: how far each margin falls short of 1",
-    "delta": "largest sensitivity",
     "C": "penalty of slack or loss",
-    "r": "largest squared distance of the proxy kernel from the given one",
-    "rho": "penalty of moving the kernel matrix away from the given one",
     "rho_plus": "level of the plane that supports the hull of the class +1",
     "rho_minus": "level of the plane that supports the hull of the class -1",
     "y_plus": "1 for points of the class +1, else 0",
@@ -47,21 +43,14 @@ GLOSSARY = {
 }
 """Meaning of each symbol of the papers, by the name it is declared under."""
 
-UNKNOWNS = {
-    "K": "proxy kernel matrix, positive semidefinite",
-    "lambda": "multipliers of α ≥ 0",
-    "mu": "multipliers of α ≤ C",
-    "nu": "multiplier of yᵀα = 0",
-}
-"""Meaning of symbols that are variables of a program, where it differs from `GLOSSARY`."""
-
-VARIABLES = {"alpha", "alphabar", "u", "w", "b", "xi", "delta", "rho_plus", "rho_minus"}
+VARIABLES = {"alpha", "alphabar", "u", "w", "b", "xi", "rho_plus", "rho_minus"}
 """Symbols that are variables in the papers: a constant that has their name is something else."""
 
-DIMENSIONS = dict.fromkeys(
-    ("K", "K0", "Ktilde", "Q", "G", "D2", "Delta", "V", "Lambda", "P", "M", "Phi"), 2
-) | dict.fromkeys(
-    ("e", "y", "alpha", "alphabar", "u", "w", "xi", "y_plus", "y_minus", "lambda", "mu"), 1
+IN_DEFINITIONS = {"I", "V", "Lambda", "P"}
+"""Symbols that only definitions have: data or a variable of that name are something else."""
+
+DIMENSIONS = dict.fromkeys(("K", "K0", "Ktilde", "Q", "G", "D2", "Delta"), 2) | dict.fromkeys(
+    ("e", "y", "alpha", "alphabar", "u", "w", "xi", "y_plus", "y_minus"), 1
 )
 """Which of these symbols are matrices and vectors; all others are numbers."""
 

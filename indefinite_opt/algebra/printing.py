@@ -22,6 +22,7 @@ from indefinite_opt.algebra.notation import (
     DIMENSIONS,
     GLOSSARY,
     HADAMARD,
+    IN_DEFINITIONS,
     LATEX,
     NOTATION,
     ONES,
@@ -29,7 +30,6 @@ from indefinite_opt.algebra.notation import (
     PRODUCT,
     SCALED,
     TEXT,
-    UNKNOWNS,
     VARIABLES,
     Piece,
     canonical_name,
@@ -61,16 +61,16 @@ def latex_expression(expr: Any) -> str:
 class Printer:
     """Prints expressions into one of the two notations and remembers the symbols it used."""
 
-    def __init__(self, to: int, variables: Iterable[Any] = ()) -> None:
-        self.to = to
+    def __init__(self, to: int, symbols: Iterable[Any] = (), with_data: bool = True) -> None:
+        self.to, self.with_data = to, with_data
         self.symbols: dict[str, str] = {}
         self.data: dict[str, Any] = {}
         """The constants and parameters among the symbols."""
         self.named: dict[str, str] = {}
         """The symbol that was the first to have a name, by the name."""
         self._owners: dict[str, tuple[str, Any]] = {}
-        for variable in variables:
-            self.called(variable, variable.name())
+        for one in symbols:
+            self.called(one, one.name())
 
     def called(self, expr: Any, name: str) -> str:
         """The name of a symbol, with a number behind it if another symbol is printed alike."""
@@ -101,7 +101,7 @@ class Printer:
     def identity(self) -> Piece:
         owner = self._owners.setdefault("I", ("", None))
         name = "I" if owner[1] is None else "Id"
-        self.symbols[name] = "identity matrix"
+        self.symbols[name] = GLOSSARY["I"]
         return symbol(name, self.to)
 
     def transposed(self, expr: Any) -> Piece:
@@ -220,27 +220,32 @@ def unpromoted(expr: Any) -> Any:
 
 def _constant(printer: Printer, expr: Any) -> Piece:
     if not _is_number(expr):
-        given = canonical_name(expr._name)
-        if given == "e" and expr.ndim == 1 and _single(expr) == 1.0:
+        if _is_ones(expr):
             return printer.ones()
         name = printer.called(expr, expr._name)
-        meaning = None if given in VARIABLES else _known(expr, given)
-        printer.symbols[name] = meaning or f"constant{_shaped(expr)}{_told(expr)}"
+        printer.symbols[name] = _known(expr) or _described(printer, "constant", expr)
         printer.data[name] = expr
         return symbol(name, printer.to)
     single = _single(expr)
     if single is not None:
         return printer.spread(number(single, printer.to), expr.shape)
     name = printer.called(expr, "c")
-    printer.symbols[name] = f"constant without a name{_shaped(expr)}{_told(expr)}"
+    printer.symbols[name] = _described(printer, "constant without a name", expr)
     printer.data[name] = expr
     return symbol(name, printer.to)
 
 
-def _known(expr: Any, name: str) -> str | None:
-    """What a symbol of that name and of as many dimensions means in the papers."""
-    known = {**GLOSSARY, **UNKNOWNS} if expr.kind == "Variable" else GLOSSARY
-    return known.get(name) if expr.ndim == DIMENSIONS.get(name, 0) else None
+def _is_ones(expr: Any) -> bool:
+    """Whether a named constant is the vector of ones that formulas have as e."""
+    is_e = expr.kind == "Constant" and expr.ndim == 1 and canonical_name(expr._name) == "e"
+    return is_e and _single(expr) == 1.0
+
+
+def _known(expr: Any) -> str | None:
+    """What a variable, or data, of that name and of as many dimensions means in the papers."""
+    name = canonical_name(expr.name())
+    other = name in IN_DEFINITIONS or (name in VARIABLES) != (expr.kind == "Variable")
+    return None if other or expr.ndim != DIMENSIONS.get(name, 0) else GLOSSARY.get(name)
 
 
 def _single(expr: Any) -> float | None:
@@ -254,9 +259,14 @@ def _single(expr: Any) -> float | None:
     return low if low == high else None
 
 
-def _told(expr: Any) -> str:
-    value = _value(expr, TEXT)
-    return f": {value}" if value and expr.ndim else ""
+def _described(printer: Printer, kind: str, expr: Any) -> str:
+    """The kind of a symbol, its shape, and the value of an array that `_value` has."""
+    if not expr.ndim:
+        return kind
+    if not printer.with_data:
+        return f"{kind}, a {('vector', 'matrix', 'array')[min(expr.ndim, 3) - 1]}"
+    value = "" if kind == "variable" else _value(expr, TEXT)
+    return f"{kind} of shape {expr.shape}" + (f": {value}" if value else "")
 
 
 def _value(expr: Any, to: int) -> str:
@@ -290,15 +300,10 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _leaf(printer: Printer, expr: Any) -> Piece:
     name, kind = printer.called(expr, expr.name()), expr.kind.lower()
-    meaning = _known(expr, canonical_name(expr.name()))
-    printer.symbols[name] = meaning or kind + _shaped(expr)
+    printer.symbols[name] = _known(expr) or _described(printer, kind, expr)
     if kind == "parameter":
         printer.data[name] = expr
     return symbol(name, printer.to)
-
-
-def _shaped(expr: Any) -> str:
-    return f" of shape {expr.shape}" if expr.shape else ""
 
 
 def _multiplied(printer: Printer, expr: Any) -> Piece:
@@ -553,6 +558,23 @@ def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, s
     return (_side(printer, inside, value), *same), end, _side(printer, value, inside)
 
 
+def _printer(program: Any, to: int, with_data: bool = True) -> Printer:
+    """A printer that gives the names of a program to the symbols that have them.
+
+    Variables come first, and constants without a name get what is left.
+    """
+    parts = [program.objective, *program.subject_to.values()]
+    if program.inner is not None:
+        parts += program.inner.subject_to.values()
+    named = [leaf for part in parts for leaf in _leaves(part) if not _is_number(leaf)]
+    constants = [leaf for leaf in named if leaf.kind != "Variable" and not _is_ones(leaf)]
+    return Printer(to, [*program.variables.values(), *constants], with_data)
+
+
+def _leaves(expr: Any) -> list[Any]:
+    return [leaf for arg in expr.args for leaf in _leaves(arg)] if expr.args else [expr]
+
+
 def latex(program: Any, with_data: bool = False) -> str:
     r"""LaTeX of a declared program, with or without its sizes and the values of parameters.
 
@@ -569,7 +591,7 @@ def latex(program: Any, with_data: bool = False) -> str:
     \text{s.t.} & 0 \le x \le 1
     \end{array}
     """
-    printer = Printer(LATEX, program.variables.values())
+    printer = _printer(program, LATEX)
     inner = program.inner and program.inner.variable
     outer = [variable for variable in program.variables.values() if variable is not inner]
     unknowns = ", ".join(printer.show(variable) for variable in outer)
@@ -591,7 +613,7 @@ def latex(program: Any, with_data: bool = False) -> str:
 
 def text(program: Any, with_data: bool = True) -> str:
     """Unicode text of a declared program, with the names of the constraints on the right."""
-    printer = Printer(TEXT, program.variables.values())
+    printer = _printer(program, TEXT)
     rows = [program.name, *_behind(program.sense, _broken(_objective(printer, program)))]
     rows += _behind("subject to", _beside(_lines(printer, program)))
     rows += _behind("where", [definition.text for definition in program.where])
@@ -610,7 +632,7 @@ def formula(program: Any) -> str:
     >>> formula(model.program("Box", compiled=None))
     'max eᵀx  s.t. 0 ≤ x ≤ C;  C = 2'
     """
-    printer = Printer(TEXT, program.variables.values())
+    printer = _printer(program, TEXT)
     told = f"{program.sense[:3]} {_objective(printer, program)}"
     constraints = ", ".join(body for body, _ in _lines(printer, program))
     told += f"  s.t. {constraints}" if constraints else ""
@@ -726,11 +748,12 @@ def _width(body: str) -> int:
     return sum(not unicodedata.combining(c) for c in body)
 
 
-def legend(program: Any) -> dict[str, str]:
+def legend(program: Any, with_data: bool = True) -> dict[str, str]:
     """What each symbol of a declared program means, by its name, in order of appearance.
 
     A constant that bounds a variable from above is described as such, and symbols that are not in
-    `GLOSSARY` by their kind and shape, with the values of small arrays without a name.
+    `GLOSSARY` by their kind and shape, with the values of small arrays without a name. Without data
+    they are vectors or matrices of any size.
 
     >>> import cvxpy as cp
     >>> from indefinite_opt.algebra import Model, constants
@@ -738,7 +761,7 @@ def legend(program: Any) -> dict[str, str]:
     >>> legend(Model(minimize=b, subject_to={"entries": X >= 0}).program("", compiled=None))
     {'b': 'offset of the classifier', 'X': 'variable of shape (2, 2)'}
     """
-    printer = Printer(TEXT, program.variables.values())
+    printer = _printer(program, TEXT, with_data)
     printer.show(program.objective)
     if program.inner is not None:
         _inner_set(printer, program.inner)

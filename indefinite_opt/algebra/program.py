@@ -377,9 +377,13 @@ class Program(Model):
         """
         return printing.latex(self, with_data)
 
-    def legend(self) -> dict[str, str]:
-        """What every symbol that appears means, by the symbol as `text` prints it."""
-        return {symbol_text(name): told for name, told in printing.legend(self).items()}
+    def legend(self, with_data: bool = True) -> dict[str, str]:
+        """What every symbol that appears means, by the symbol as `text` prints it.
+
+        Without data, symbols without a meaning are vectors or matrices, whatever their sizes are.
+        """
+        meanings = printing.legend(self, with_data)
+        return {symbol_text(name): told for name, told in meanings.items()}
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""

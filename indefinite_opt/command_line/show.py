@@ -93,7 +93,7 @@ def show(
     labels = {"classification": np.repeat([-1, 1], 250), "regression": np.arange(500.0)}
     problem = iopt.KernelProblem(K, labels.get(formulation.task), task=formulation.task)
     program = formulation.declare(problem)
-    meanings = (f"  {symbol}: {told}" for symbol, told in program.legend().items())
+    meanings = (f"  {symbol}: {told}" for symbol, told in program.legend(with_data=False).items())
     shown = program.text(with_data=False)
     text = "\n".join([shown, "", "where", *meanings, "", formulation.reference])
     say(program.latex() if latex else text)

@@ -11,7 +11,7 @@ import numpy as np
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
-from indefinite_opt.modeling import lifted_classifier
+from indefinite_opt.modeling import LIFTED_MEANINGS, lifted_classifier
 from indefinite_opt.problem import KernelProblem, embed
 
 
@@ -88,6 +88,7 @@ class ConvexHullPrimal(ReducedHulls):
                 ),
             ),
             meanings={
+                **LIFTED_MEANINGS,
                 "w": "normal of both planes",
                 "xi": "slack: how far each point lies on the wrong side of the plane of its class",
                 "mu": "penalty of slack",

@@ -86,6 +86,7 @@ class GuoSchuurmansLP(WeighsSensitivity):
                 "lower": alpha >= 0,
                 "upper": alpha <= betabar,
             },
+            meanings={"delta": "largest sensitivity"},
             where=(sensitivity,),
             classifier=self._least_error(problem),
         )

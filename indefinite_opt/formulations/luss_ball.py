@@ -11,6 +11,7 @@ from indefinite_opt.algebra import Inner, Model, Program
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     PROXY,
+    PROXY_MEANINGS,
     TREATMENTS,
     Formulation,
     parameter,
@@ -90,6 +91,7 @@ class LussBall(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z),
             subject_to=constraints,
+            meanings=PROXY_MEANINGS,
             where=(PROXY,),
             inner=Inner(K, ball, within),
             theorem=partial(ProxyDual, problem, None, self.C, program.slack),

@@ -11,6 +11,7 @@ from indefinite_opt.algebra import Inner, Model, Program
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     PROXY,
+    PROXY_MEANINGS,
     TREATMENTS,
     Formulation,
     parameter,
@@ -87,6 +88,7 @@ class LussDual(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z) + rho * cp.sum_squares(K - K0),
             subject_to=constraints,
+            meanings=PROXY_MEANINGS,
             where=(PROXY,),
             inner=Inner(K, {}, partial(penalised_proxy, alpha, K, constraints, problem, self.rho)),
             theorem=partial(ProxyDual, problem, rho=self.rho, C=self.C),

@@ -11,7 +11,7 @@ import numpy as np
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
 from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, lifted_classifier, parameter
+from indefinite_opt.modeling import LIFTED_MEANINGS, Formulation, lifted_classifier, parameter
 from indefinite_opt.problem import KernelProblem, embed
 
 
@@ -71,5 +71,6 @@ class PseudoEuclideanPrimal(Formulation):
         return Model(
             minimize=0.5 * cp.quad_form(w, M) + C * cp.sum(xi),
             subject_to={"margin": cp.multiply(y, Phi @ M @ w + b) >= 1 - xi, "slack": xi >= 0},
+            meanings=LIFTED_MEANINGS,
             classifier=partial(lifted_classifier, problem),
         )

@@ -105,7 +105,7 @@ class SpectrumSVM(Formulation):
             return Definition(
                 f"K̃ = {source} - min(λ_min({source}), 0) I",
                 rf"\tilde{{K}} = {source} - \min(\lambda_{{\min}}({source}), 0)\, I",
-                symbols,
+                (*symbols, "I"),
             )
         if self.transform == "square":
             base = "(PKP)" if self.centered else "K"

@@ -6,6 +6,7 @@ which solvers and certificates get all they need. A solution defines a `Classifi
 
 from indefinite_opt.algebra import Definition, Inner, Model, Program, constants
 from indefinite_opt.modeling.classifier import (
+    LIFTED_MEANINGS,
     OFFSETS,
     TREATMENTS,
     Classifier,
@@ -42,6 +43,7 @@ from indefinite_opt.modeling.pairwise import (
 )
 from indefinite_opt.modeling.semidefinite import (
     PROXY,
+    PROXY_MEANINGS,
     penalised_proxy,
     proxy_dual,
     proxy_within,

@@ -387,6 +387,13 @@ class LeastError:
         return Classifier(problem.y * alpha, b, problem.classes)
 
 
+LIFTED_MEANINGS = {
+    "M": "inner product of the pseudo-Euclidean space, diag(1, ..., 1, -1, ..., -1)",
+    "Phi": "training points in the pseudo-Euclidean space, one per row",
+}
+"""What symbols mean in programs whose classifier is a vector of that space."""
+
+
 def lifted_classifier(
     problem: KernelProblem, program: SpacePrimal, values: Values, scale: float = 1.0
 ) -> Classifier:

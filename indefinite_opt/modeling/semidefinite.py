@@ -15,6 +15,16 @@ PROXY = Definition(
 )
 """In all other formulations K is the given kernel."""
 
+PROXY_MEANINGS = {
+    "K": "proxy kernel matrix, positive semidefinite",
+    "rho": "penalty of moving the kernel matrix away from the given one",
+    "r": "largest squared distance of the proxy kernel from the given one",
+    "lambda": "multipliers of α ≥ 0",
+    "mu": "multipliers of α ≤ C",
+    "nu": "multiplier of yᵀα = 0",
+}
+"""What symbols mean in programs with a proxy kernel, and in their duals."""
+
 
 def penalised_proxy(
     alpha: Variable,
@@ -86,4 +96,4 @@ def proxy_dual(
         objective += cp.Constant(rho, name="rho") * distance
     if radius is not None:
         constraints["ball"] = distance <= cp.Constant(radius, name="r")
-    return Model(minimize=objective, subject_to=constraints)
+    return Model(minimize=objective, subject_to=constraints, meanings=PROXY_MEANINGS)
