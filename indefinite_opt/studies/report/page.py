@@ -255,7 +255,8 @@ def _card(formulation: Formulation, problem: KernelProblem) -> str:
     meanings = ""
     for name, meaning in legend(program).items():
         # The vector of ones is a constant of the notation, not a variable.
-        symbol = r"\mathbf{e}" if name == "e" else latex_expression(Variable(name=name))
+        is_ones = (name, meaning) == ("e", "vector of ones")
+        symbol = r"\mathbf{e}" if is_ones else latex_expression(Variable(name=name))
         term = mathml(symbol, "inline")
         meanings += f"<div><dt>{term}</dt><dd>{_scripted(meaning)}</dd></div>"
     tags = f"{badge(program.sense)} {badge(program.curvature)}"
