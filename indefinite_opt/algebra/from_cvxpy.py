@@ -55,9 +55,9 @@ _GROWTH = {
 
 
 _DATA = {
-    "Power": "p", "Pnorm": "original_p", "GeoMean": "w", "diag_mat": "k", "diag_vec": "k",
-    "huber": "M", "sum_largest": "k", "lambda_sum_largest": "k", "gmatmul": "A", "reshape": "order",
-    "transpose": "axes", "Concatenate": "axis", "perspective": "f",
+    "Power": "p", "power": "p", "Pnorm": "original_p", "GeoMean": "w", "diag_mat": "k",
+    "diag_vec": "k", "huber": "M", "sum_largest": "k", "lambda_sum_largest": "k", "gmatmul": "A",
+    "reshape": "order", "transpose": "axes", "Concatenate": "axis", "perspective": "f",
 }  # fmt: skip
 """The attribute that defines an atom of cvxpy beside its arguments, by the name of its class."""
 
@@ -131,15 +131,12 @@ class CvxpyAtom(_OfCvxpy, Atom):
         if name is None:
             return []
         found = getattr(self.origin, name)
-        if name in ("order", "axes", "axis"):
-            return [str(part) for part in (found if name == "axes" else [found])]
+        if name == "axes":
+            return [str(axis) for axis in found or reversed(range(self.ndim))]
+        if name in ("order", "axis"):
+            return [str(found)]
         parts = found if isinstance(found, tuple) else (found,)
         return [cast(converted(part)) for part in parts]
-
-    @property
-    def place(self) -> str:
-        found: str = self.origin.name()[len(self.origin.args[0].name()) :]
-        return found
 
     def numeric(self, values: list[Any]) -> Any:
         return self.origin.numeric(values)

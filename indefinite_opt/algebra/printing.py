@@ -407,16 +407,14 @@ def _indexed(printer: Printer, expr: Any) -> Piece:
         kept = [part for part in parts if part is not None]
         piece = printer.piece(arg)
         if any(part != slice(None) for part in kept):
-            piece = Piece(f"{piece.closed(ATOM)}[{', '.join(map(_place, kept))}]", ATOM)
+            place = ", ".join(_place(part, printer.write("dots")) for part in kept)
+            piece = Piece(f"{piece.closed(ATOM)}[{place}]", ATOM)
         return printer.turned(piece) if arg.ndim == 1 and parts[0] is None else piece
-    if any(np.ndim(part) for part in parts if not isinstance(part, slice)):
-        place = f"[{', '.join(_place(part, printer.write('dots')) for part in parts)}]"
-    else:
-        place = expr.place
-    return Piece(printer.piece(arg).closed(ATOM) + place, ATOM)
+    place = ", ".join(_place(part, printer.write("dots")) for part in parts)
+    return Piece(f"{printer.piece(arg).closed(ATOM)}[{place}]", ATOM)
 
 
-def _place(part: Any, dots: str = "") -> str:
+def _place(part: Any, dots: str) -> str:
     """The places along one axis: a number, a slice, or a list of which the middle is left out."""
     if isinstance(part, slice):
         ends = ["" if end is None else str(end) for end in (part.start, part.stop)]

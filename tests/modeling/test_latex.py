@@ -207,7 +207,8 @@ def test_the_algebra_prints_what_cvxpy_prints() -> None:
 
 ATOMS = [
     (alpha[0], "α[0]", r"\alpha[0]"),
-    (X[1, 2:], "X[1, 2:4]", "X[1, 2:4]"),
+    (X[1, 2:], "X[1, 2:]", "X[1, 2:]"),
+    (X[::-1, 0], "X[::-1, 0]", "X[::-1, 0]"),
     (2.5e-7 * b, "2.5·10⁻⁷ b", r"2.5 \cdot 10^{-7} b"),
     (alpha / C, "α/C", r"\alpha / C"),
     (0.5 * b + 1.5 * b, "½ b + ³⁄₂ b", r"\tfrac{1}{2} b + \tfrac{3}{2} b"),
