@@ -299,7 +299,9 @@ class Program(Model):
         translated = Translation(marks_psd=bool(self.compiled.is_convex))
         for variable in self.variables.values():
             translated(variable)
-        return cvxpy_problem(self.sense, translated(self.objective), self.subject_to, translated)
+        objective = translated(self.objective)
+        translated.factored = True  # in rows
+        return cvxpy_problem(self.sense, objective, self.subject_to, translated)
 
     def in_cvxpy(self, as_declared: bool = False) -> tuple[Any, dict[str, Any]]:
         """The `cvxpy.Problem`, whose constraints have their names as labels, and its variables.
@@ -307,7 +309,7 @@ class Program(Model):
         The objective is the declared one or, by default, that of `cvxpy(equivalent=True)`.
         """
         marks = not as_declared and bool(self.compiled.known_convex)
-        translated = Translation(marks_psd=marks, factored=marks)
+        translated = Translation(marks_psd=marks)
         variables = {name: translated(variable) for name, variable in self.variables.items()}
         if self.inner is not None:
             equivalent: Any = self.inner.equivalent
@@ -318,6 +320,7 @@ class Program(Model):
         objective = None if as_declared else self.compiled.cvxpy_objective(variables)
         if objective is None:
             objective = translated(self.objective)
+        translated.factored = True  # in rows
         return cvxpy_problem(self.sense, objective, self.subject_to, translated), variables
 
     def set_values(self, values: Mapping[str, Array]) -> None:

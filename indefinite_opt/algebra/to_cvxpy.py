@@ -25,12 +25,12 @@ class Translation:
 
     What was converted from cvxpy is the object that it was, and one of cvxpy stays as it is. With
     `marks_psd` matrices that are positive semidefinite up to rounding are so for cvxpy, too, which
-    cannot decide on some of them. For solvers they are `factored`, xᵀPx = ‖Fx‖²: the factors that
-    cvxpy computes itself leave out small pivots, which may change a row by a share of 10⁻⁴.
+    cannot decide on some of them. In rows their forms are `factored`, xᵀPx = ‖Fx‖²: the factors
+    that cvxpy computes itself leave out small pivots, which may change a row by a share of 10⁻⁴.
     """
 
-    def __init__(self, marks_psd: bool = False, factored: bool = False) -> None:
-        self.marks_psd, self.factored = marks_psd, factored
+    def __init__(self, marks_psd: bool = False) -> None:
+        self.marks_psd, self.factored = marks_psd, False
         self._made: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, part: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,9 @@ class Drawn(iopt.Formulation):
         """The optimal value by a solver; None where it finds none."""
         problem = cp.Problem(cp.Minimize(self.objective), list(self.rows.values()))
         try:
-            problem.solve(solver=solver, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an inaccurate solution is no reference
+                problem.solve(solver=solver, **options)
         except (cp.SolverError, ValueError):
             return None
         return float(problem.value) if problem.status == "optimal" else None

@@ -32,7 +32,7 @@ _MOST_STEPS = 300
 """Most steps of a least-squares solver in one of them."""
 
 _OUTWARD = 1e-12
-"""Share of its terms by which a derived end is moved outwards, to cover rounding."""
+"""Share of its terms by which a derived end is moved outwards at least, to cover rounding."""
 
 
 _QUIET = np.errstate(over="ignore", divide="ignore", invalid="ignore")
@@ -286,6 +286,10 @@ def _lost_by_curvature(
 # ------------------------------------------------------------------------------------- ranges
 
 
+def _outward(n: int) -> float:
+    return max(_OUTWARD, 8.0 * EPS * n)
+
+
 def image(matrix: Any, b: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
     """Ends of Az + b for z between some ends."""
     low, high = ends
@@ -297,7 +301,8 @@ def image(matrix: Any, b: Array, ends: tuple[Array, Array]) -> tuple[Array, Arra
     with np.errstate(invalid="ignore"):
         sizes = np.maximum(np.abs(low), np.abs(high))[A.indices]
         size = np.bincount(place, np.abs(A.data) * sizes, m) + np.abs(b)
-    off = np.where(np.isfinite(size) & (np.diff(A.indptr) > 0), _OUTWARD * size, 0.0)
+    share = _outward(A.shape[1])
+    off = np.where(np.isfinite(size) & (np.diff(A.indptr) > 0), share * size, 0.0)
     return bottom + b - off, top + b + off
 
 
@@ -384,7 +389,7 @@ def _by_intervals(form: GraphForm, level: float, low: Array, high: Array) -> tup
             tops.append(above.ravel() - piece.b)
             bottoms.append(below.ravel() - piece.b)
         rhs = np.concatenate([*tops, *(-bottom for bottom in bottoms)])
-        rhs += _OUTWARD * np.abs(np.where(np.isfinite(rhs), rhs, 0.0))
+        rhs += _outward(form.n) * np.abs(np.where(np.isfinite(rhs), rhs, 0.0))
         before = low.copy(), high.copy()
         _narrow_hidden(form, low, high)
         _propagate(place, member, a, rhs, low, high)
@@ -401,7 +406,7 @@ def _narrow_hidden(form: GraphForm, low: Array, high: Array) -> None:
         if h.ends is None:
             continue
         bottom, top = h.ends(*image(h.A, h.b, (low, high)))
-        off = _OUTWARD * np.maximum(np.abs(bottom), np.abs(top))
+        off = _outward(form.n) * np.maximum(np.abs(bottom), np.abs(top))
         off = np.where(np.isfinite(off), off, 0.0)
         low[h.place] = np.maximum(low[h.place], bottom - off)
         high[h.place] = np.minimum(high[h.place], top + off)
@@ -452,11 +457,11 @@ def _propagate(
     total = np.bincount(place, least, rhs.size)[place]
     size = np.bincount(place, np.abs(least), rhs.size)[place]
     usable = ((count == 0.0) | ((count == 1.0) & unknown)) & np.isfinite(rhs[place])
-    k = np.flatnonzero(usable)
-    reach = (rhs[place[k]] - (total[k] - least[k]) + _OUTWARD * size[k]) / a[k]
+    k, share = np.flatnonzero(usable), _outward(low.size)
+    reach = (rhs[place[k]] - (total[k] - least[k]) + share * size[k]) / a[k]
     k, reach = k[np.isfinite(reach)], reach[np.isfinite(reach)]
-    reach_up = reach + _OUTWARD * np.abs(reach)
-    reach_down = reach - _OUTWARD * np.abs(reach)
+    reach_up = reach + share * np.abs(reach)
+    reach_down = reach - share * np.abs(reach)
     ups = up[k]
     np.minimum.at(high, member[k][ups], reach_up[ups])
     np.maximum.at(low, member[k][~ups], reach_down[~ups])

@@ -1,0 +1,280 @@
+"""Convex cone programs of other papers are proved: optimum, certificate, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
+from helpers.shaking import order
+from indefinite_opt.algebra import Model
+
+
+def problem_of(n: int = 10, kernel: str = "rbf") -> iopt.KernelProblem:
+    generator = np.random.default_rng(7)
+    X = generator.normal(size=(n, 2))
+    y = np.where(X[:, 0] + 0.3 * generator.normal(size=n) > 0.0, 1, -1)
+    y[:2] = 1, -1
+    places = order(n, "cone programs")
+    X, y = X[places], y[places]
+    squares = np.square(X[:, None] - X[None]).sum(axis=2)
+    K = {"rbf": np.exp(-squares), "tanh": np.tanh(X @ X.T - 0.5)}[kernel]
+    return iopt.KernelProblem(K, y)
+
+
+@dataclass(frozen=True)
+class TwoKernels(iopt.Formulation):
+    """Lanckriet et al. (2004): max 2eᵀα - t with αᵀG_iα/τ_i ≤ t for kernels of trace τ_i."""
+
+    C: float = 1.0
+
+    def model(self, problem: Any) -> Model:
+        alpha, t = cp.Variable(problem.n, name="alpha"), cp.Variable(name="t")
+        first, second = (G / np.trace(G) for G in labelled(problem))
+        return Model(
+            maximize=2 * cp.sum(alpha) - t,
+            subject_to={
+                "first": cp.quad_form(alpha, first) <= t,
+                "second": cp.quad_form(alpha, second) <= t,
+                "balance": problem.y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= self.C,
+            },
+            coef=cp.multiply(problem.y, alpha), offset="balance",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LearntKernel(iopt.Formulation):
+    """The same as a semidefinite program in the weights of the kernels, equation (30) there."""
+
+    C: float = 1.0
+
+    def model(self, problem: Any) -> Model:
+        n, y = problem.n, problem.y.astype(float)
+        weights = cvxpy.Variable(2, name="mu", nonneg=True)
+        t, shift = cvxpy.Variable(name="t"), cvxpy.Variable(name="lambda")
+        nu, delta = cvxpy.Variable(n, name="nu"), cvxpy.Variable(n, name="delta")
+        kernels = labelled(problem)
+        G = weights[0] * kernels[0] + weights[1] * kernels[1]
+        column = cvxpy.reshape(1 + nu - delta + shift * y, (n, 1), order="F")
+        corner = cvxpy.reshape(t - 2 * self.C * cvxpy.sum(delta), (1, 1), order="F")
+        return Model(
+            minimize=t,
+            subject_to={
+                "schur": cvxpy.bmat([[G, column], [column.T, corner]]) >> 0,
+                "trace": cvxpy.trace(G) == 1, "nu": nu >= 0, "delta": delta >= 0,
+            },
+        )  # fmt: skip
+
+
+def labelled(problem: Any) -> list[np.ndarray]:
+    """Two kernel matrices between labels; the second one is linear in the entries' squares."""
+    signs = np.outer(problem.y, problem.y)
+    return [signs * problem.K, signs * problem.K**2]
+
+
+@dataclass(frozen=True)
+class RobustRows(iopt.Formulation):
+    """Shivaswamy, Bhattacharyya & Smola (2006): every row of K is uncertain in a ball."""
+
+    kappa: float = 0.1
+
+    def model(self, problem: Any) -> Model:
+        n = problem.n
+        u, b, xi = (cvxpy.Variable(k, name=name) for k, name in ((n, "u"), ((), "b"), (n, "xi")))
+        decision = cvxpy.multiply(problem.y, problem.K @ u + b)
+        margin = decision >= 1 - xi + self.kappa * cvxpy.norm2(u)
+        rows = {"margin": margin, "slack": xi >= 0}
+        return Model(minimize=cvxpy.norm2(u) + cvxpy.sum(xi), subject_to=rows, coef=u, offset=b)
+
+
+@dataclass(frozen=True)
+class ChenGuptaRecht(iopt.Formulation):
+    """Chen, Gupta & Recht (2009): a kernel K ⪰ 0 near S is learnt with the SVM, z = Kc."""
+
+    eta: float = 0.1
+    gamma: float = 0.1
+
+    def model(self, problem: Any) -> Model:
+        n = problem.n
+        K = cvxpy.Variable((n, n), PSD=True, name="K")
+        z, b, xi = (cvxpy.Variable(k, name=name) for k, name in ((n, "z"), ((), "b"), (n, "xi")))
+        margin = cvxpy.multiply(problem.y, z + b) >= 1 - xi
+        far = cvxpy.norm(K - problem.K, "fro")
+        cost = cvxpy.sum(xi) / n + self.eta * cvxpy.matrix_frac(z, K) + self.gamma * far
+        return Model(minimize=cost, subject_to={"margin": margin, "slack": xi >= 0})
+
+
+@dataclass(frozen=True)
+class CutRelaxation(iopt.Formulation):
+    """Goemans & Williamson (1995): max tr(KX) with X ⪰ 0 and the diagonal e."""
+
+    def model(self, problem: Any) -> Model:
+        X = cvxpy.Variable((problem.n, problem.n), PSD=True, name="X")
+        return Model(
+            maximize=cvxpy.trace(problem.K @ X), subject_to={"diagonal": cvxpy.diag(X) == 1}
+        )
+
+
+@dataclass(frozen=True)
+class SquaredHinge(iopt.Formulation):
+    """Chapelle (2007), in the primal."""
+
+    C: float = 1.0
+
+    def model(self, problem: Any) -> Model:
+        u, b = cp.Variable(problem.n, name="u"), cp.Variable(name="b")
+        losses = cp.pos(1 - cp.multiply(problem.y, problem.K @ u + b))
+        cost = 0.5 * cp.sum_squares(u) + self.C * cp.sum_squares(losses)
+        return Model(minimize=cost, coef=u, offset=b)
+
+
+def robust_dual(problem: Any, kappa: float = 0.1) -> float:
+    """max eᵀα with ‖KYα‖ ≤ 1 + κeᵀα, yᵀα = 0 and 0 ≤ α ≤ e."""
+    alpha = cvxpy.Variable(problem.n)
+    image = problem.K @ cvxpy.multiply(problem.y, alpha)
+    rows = [
+        cvxpy.norm2(image) <= 1 + kappa * cvxpy.sum(alpha), problem.y @ alpha == 0, alpha >= 0,
+        alpha <= 1,
+    ]  # fmt: skip
+    return float(cvxpy.Problem(cvxpy.Maximize(cvxpy.sum(alpha)), rows).solve("SCS", eps=1e-9))
+
+
+def cut_dual(problem: Any) -> float:
+    """min eᵀd with diag(d) ⪰ K."""
+    d = cvxpy.Variable(problem.n)
+    rows = [cvxpy.diag(d) - problem.K >> 0]
+    return float(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(d)), rows).solve("SCS", eps=1e-9))
+
+
+def two_kernels_dual(problem: Any) -> float:
+    """min over weights of the dual with one kernel, on a fine grid around the best weight."""
+    from scipy.optimize import minimize_scalar
+
+    first, second = (G / np.trace(G) for G in labelled(problem))
+
+    def with_weight(share: float) -> float:
+        alpha = cvxpy.Variable(problem.n)
+        form = cvxpy.quad_form(alpha, cvxpy.psd_wrap(share * first + (1.0 - share) * second))
+        rows = [problem.y @ alpha == 0, alpha >= 0, alpha <= 1]
+        goal = cvxpy.Maximize(2 * cvxpy.sum(alpha) - form)
+        return float(cvxpy.Problem(goal, rows).solve("OSQP", eps_abs=1e-10, eps_rel=1e-10))
+
+    found = minimize_scalar(with_weight, bounds=(0.0, 1.0), options={"xatol": 1e-7})
+    ends = (with_weight(0.0), with_weight(1.0))
+    return float(min(found.fun, *ends))
+
+
+def squared_hinge_dual(problem: Any) -> float:
+    """max eᵀα - ½‖KYα‖² - ‖α‖²/4C with yᵀα = 0 and α ≥ 0."""
+    alpha = cvxpy.Variable(problem.n)
+    image = problem.K @ cvxpy.multiply(problem.y, alpha)
+    cost = cvxpy.sum(alpha) - 0.5 * cvxpy.sum_squares(image) - 0.25 * cvxpy.sum_squares(alpha)
+    rows = [problem.y @ alpha == 0, alpha >= 0]
+    return float(cvxpy.Problem(cvxpy.Maximize(cost), rows).solve("OSQP", eps_abs=1e-10))
+
+
+def learnt_near(problem: Any) -> float:
+    """The same program written with Schur's complement and epigraphs, by another solver."""
+    n = problem.n
+    whole = cvxpy.Variable((n + 1, n + 1), PSD=True)
+    K, z = whole[:n, :n], whole[:n, n]
+    b, t = cvxpy.Variable(), cvxpy.Variable()
+    losses = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(problem.y, z + b)))
+    rows = [cvxpy.SOC(t, cvxpy.vec(K - problem.K, order="F"))]
+    cost = losses / n + 0.1 * whole[n, n] + 0.1 * t
+    return float(cvxpy.Problem(cvxpy.Minimize(cost), rows).solve("SCS", eps=1e-9))
+
+
+PROGRAMS: dict[str, tuple[iopt.Formulation, Any]] = {
+    "two kernels": (TwoKernels(), two_kernels_dual),
+    "a learnt combination": (LearntKernel(), two_kernels_dual),
+    "robust rows": (RobustRows(), robust_dual),
+    "a learnt kernel": (ChenGuptaRecht(), learnt_near),
+    "relaxation of cuts": (CutRelaxation(), cut_dual),
+    "squared hinge": (SquaredHinge(), squared_hinge_dual),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_cone_programs_of_papers_are_proved(name: str) -> None:
+    formulation, dual = PROGRAMS[name]
+    problem = problem_of()
+    result = iopt.solve(problem, formulation)
+    certificate = result.certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.relative_gap <= 1e-6
+    assert certificate.gap_kind == "duality gap"
+    assert result.objective == pytest.approx(dual(problem), rel=2e-6)
+    again = iopt.verify(problem, formulation, result.values, result.multipliers)
+    assert again.claim is iopt.Claim.GLOBAL
+    assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("name", ["robust rows", "relaxation of cuts"])
+def test_the_point_of_another_solver_is_repaired(name: str) -> None:
+    """SCS stops where rows are missed by 1e-8; a point nearby satisfies them exactly."""
+    formulation, _ = PROGRAMS[name]
+    problem = problem_of(kernel="tanh")
+    result = iopt.solve(problem, formulation, solver="scs")
+    certificate = result.certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.missed <= 1e-6
+    assert 0.0 <= certificate.moved <= 1e-3
+
+
+def test_a_point_that_is_no_optimum_keeps_its_gap() -> None:
+    problem, formulation = problem_of(), CutRelaxation()
+    optimum = iopt.solve(problem, formulation).objective
+    identity = iopt.verify(problem, formulation, {"X": np.eye(problem.n)})
+    assert identity.claim is iopt.Claim.FEASIBLE
+    assert identity.gap == pytest.approx(optimum - np.trace(problem.K), rel=1e-5)
+    turned = iopt.verify(problem, formulation, {"X": 2.0 * np.eye(problem.n)})
+    assert turned.claim is iopt.Claim.NONE
+
+
+@dataclass(frozen=True)
+class Free(iopt.Formulation):
+    """min ‖x‖₂ + t with t ≥ v and v ≥ -t, where nothing bounds t from above or v."""
+
+    def model(self, problem: Any) -> Model:
+        x, t = cvxpy.Variable(2, name="x"), cvxpy.Variable(name="t")
+        v = cvxpy.Variable(name="v")
+        rows = {"above": cvxpy.norm2(x - 1) <= t + v, "low": t + v >= 0.3 * x[0]}
+        return Model(minimize=cvxpy.norm2(x) + t + v, subject_to=rows)
+
+
+def test_without_ranges_there_is_a_sentence_in_place_of_a_bound() -> None:
+    result = iopt.solve(problem_of(), Free())
+    certificate = result.certificate
+    assert certificate.claim is iopt.Claim.STATIONARY
+    assert not np.isfinite(certificate.bound)
+    assert "nothing bounds x" in str(certificate)
+    assert result.objective == pytest.approx(np.sqrt(2.0), rel=1e-6)
+
+
+@dataclass(frozen=True)
+class OneForm(iopt.Formulation):
+    """min t - 2eᵀα with αᵀPα ≤ t, for a matrix that a caller says is semidefinite."""
+
+    least: float = 0.0
+
+    def model(self, problem: Any) -> Model:
+        alpha, t = cvxpy.Variable(3, name="alpha"), cvxpy.Variable(name="t")
+        P = cvxpy.psd_wrap(np.diag([1.0, 2.0, self.least]))
+        rows = {"form": cvxpy.quad_form(alpha, P) <= t, "box": cvxpy.abs(alpha) <= 1}
+        return Model(minimize=t - 2 * cvxpy.sum(alpha), subject_to=rows)
+
+
+def test_what_a_caller_says_of_a_matrix_proves_nothing() -> None:
+    problem = problem_of()
+    true = iopt.solve(problem, OneForm()).certificate
+    assert (true.claim, true.objective) == (iopt.Claim.GLOBAL, pytest.approx(-3.5, rel=1e-6))
+    wrong = iopt.solve(problem, OneForm(-0.5)).certificate
+    # α = (1, ½, 1) has the value -4, and the bound may not exceed that.
+    assert wrong.bound <= -4.0 + 1e-6
+    assert wrong.claim < iopt.Claim.GLOBAL or wrong.objective <= -4.0 + 1e-5
