@@ -1,0 +1,75 @@
+"""Descriptions of one class, and clusters, as quadratic programs of any curvature."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+
+
+@dataclass(frozen=True)
+class BallWithOutliers(iopt.Formulation):
+    """Tax & Duin (2004), the dual: a ball with the class +1 inside, and the class -1 outside."""
+
+    C1: float = 0.5
+    C2: float = 0.5
+
+    def model(self, problem):
+        alpha, d = cp.Variable(problem.n, name="alpha"), np.diag(problem.K)
+        c = np.where(problem.y > 0, self.C1, self.C2)
+        K, y, d, c = problem.symbols("K", "y", d=d, c=c)
+        signed = cp.multiply(y, alpha)
+        value = d @ signed - cp.quad_form(signed, K)
+        rows = {"total": y @ alpha == 1, "lower": alpha >= 0, "upper": alpha <= c}
+        return Model(maximize=value, subject_to=rows, coef=2 * signed, offset="total", own=-1.0)
+
+
+@dataclass(frozen=True)
+class OneClassPinball(iopt.Formulation):
+    """Schölkopf et al. (2001) with the loss of Huang, Shi & Suykens (2014): weights below 0."""
+
+    nu: float = 0.5
+    tau: float = 0.2
+    task: ClassVar[str] = "one class"
+
+    def model(self, problem):
+        alpha, n = cp.Variable(problem.n, name="alpha"), problem.n
+        K, nu, tau = problem.symbols("K", nu=self.nu, tau=self.tau)
+        box = {"lower": alpha >= -tau / (nu * n), "upper": alpha <= 1 / (nu * n)}
+        rows = {"total": cp.sum(alpha) == 1} | box
+        value = 0.5 * cp.quad_form(alpha, K)
+        return Model(minimize=value, subject_to=rows, coef=alpha, offset="total")
+
+
+@dataclass(frozen=True)
+class KernelMeanMatching(iopt.Formulation):
+    """Huang, Smola, Gretton, Borgwardt & Schölkopf (2007): weights β for the mean of class -1."""
+
+    B: float = 3.0
+    epsilon: float = 0.1
+
+    def model(self, problem):
+        n, beta = problem.n, cp.Variable(problem.n, name="beta")
+        mean = n * problem.K[:, problem.y < 0].mean(1)
+        K, kappa, B, epsilon = problem.symbols("K", kappa=mean, B=self.B, epsilon=self.epsilon)
+        value = 0.5 * cp.quad_form(beta, K) - kappa @ beta
+        rows = {"lower": beta >= 0, "upper": beta <= B}
+        rows["total"] = cp.abs(cp.sum(beta) - n) <= n * epsilon
+        return Model(minimize=value, subject_to=rows)
+
+
+@dataclass(frozen=True)
+class TwoMeans(iopt.Formulation):
+    """Two clusters by the signs of x, after Zha et al. (2001), with |eᵀx| ≤ βn and x in a box."""
+
+    beta: float = 0.2
+    task: ClassVar[str] = "one class"
+
+    def model(self, problem):
+        n, x = problem.n, cp.Variable(problem.n, name="x")
+        K, beta = problem.symbols("K", beta=self.beta)
+        rows = {"sizes": cp.abs(cp.sum(x)) <= beta * n, "box": cp.abs(x) <= 1}
+        return Model(maximize=cp.quad_form(x, K) / n, subject_to=rows, coef=x)
