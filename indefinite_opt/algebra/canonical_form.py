@@ -359,8 +359,13 @@ def canonical(
 
 
 def affine(expression: Any) -> Affine:
-    """The canonical form of an affine expression in variables and multipliers."""
-    return Reader({}, with_duals=True).affine(converted(expression))
+    """The canonical form of an affine expression in variables and multipliers.
+
+    It is read at values that are known, so that attributes of variables do not matter.
+    """
+    whole = converted(expression)
+    called = {variable.id: variable.name() for variable in whole.variables()}
+    return Reader(called, with_duals=True).affine(whole)
 
 
 def difference(constraint: Any) -> Affine:

@@ -264,6 +264,8 @@ class _Examined:
             raise _DoesNotApply("the program has several variables")
         if getattr(program, "is_split", False):
             raise _DoesNotApply("the weights are held in two parts")
+        if any(np.any(one.weights) for one in getattr(program, "epigraphs", ())):
+            raise _DoesNotApply("the objective has edges, where it has no gradient")
         for _ in range(POINTS):
             ends = [program.from_values(self._point()) for _ in range(2)]
             middle, way = 0.5 * (ends[0] + ends[1]), ends[1] - ends[0]

@@ -73,6 +73,27 @@ def test_a_model_of_ones_own_is_checked() -> None:
     assert iopt.check(Dual(), random_problem("gaussian", n=12, seed=5)).passed
 
 
+@dataclass(frozen=True)
+class Edges(iopt.Formulation):
+    """min ‖Ku - y‖₁ + ½‖u‖², or the same with the size of u in a row."""
+
+    in_row: bool = False
+
+    def model(self, problem: Any) -> Model:
+        u, (K, y) = cp.Variable(problem.n, name="u"), problem.symbols("K", "y")
+        if self.in_row:
+            return Model(minimize=cp.sum_squares(K @ u - y), subject_to={"size": cp.norm1(u) <= 1})
+        return Model(minimize=cp.norm1(K @ u - y) + 0.5 * cp.sum_squares(u), coef=u)
+
+
+@pytest.mark.parametrize("in_row", [False, True])
+def test_only_an_objective_without_edges_has_a_gradient_to_check(in_row: bool) -> None:
+    lines = {line.name: line for line in iopt.check(Edges(in_row)).lines}
+    assert np.isnan(lines["gradient"].difference) == (not in_row)
+    assert ("edges" in lines["gradient"].words) == (not in_row)
+    assert not np.isnan(lines["smallest"].difference)
+
+
 def test_a_model_that_depends_on_the_order_of_the_points_fails() -> None:
     assert failed(Dual("order"), random_problem("gaussian", n=12, seed=5)) == ["order"]
 

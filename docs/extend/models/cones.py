@@ -49,12 +49,13 @@ class LearnedKernel(iopt.Formulation):
     gamma: float = 0.1
 
     def model(self, problem):
+        n, X = problem.n, cvxpy.Variable((problem.n + 1,) * 2, PSD=True, name="X")
+        K, z, s = X[:n, :n], X[:n, n], X[n, n]  # X ⪰ 0 says that s ≥ zᵀK⁻¹z
         S, y = cvxpy.Constant(problem.K, name="S"), cvxpy.Constant(problem.y, name="y")
-        K = cvxpy.Variable(S.shape, PSD=True, name="K")
-        z, b = cvxpy.Variable(problem.n, name="z"), cvxpy.Variable(name="b")  # z = Kc
-        loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, z + b))) / problem.n
-        far = self.eta * cvxpy.matrix_frac(z, K) + self.gamma * cvxpy.norm(K - S, "fro")
-        return Model(minimize=loss + far, coef=np.linalg.pinv(problem.K) @ z, offset=b)
+        b = cvxpy.Variable(name="b")
+        loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, z + b))) / n
+        value = loss + self.eta * s + self.gamma * cvxpy.norm(K - S, "fro")
+        return Model(minimize=value, coef=np.linalg.pinv(problem.K) @ z, offset=b)
 
 
 @dataclass(frozen=True)
