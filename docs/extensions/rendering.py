@@ -1,4 +1,4 @@
-"""Additions to Sphinx: formulas, docstrings, links of names, pictures, and three directives."""
+"""Additions to Sphinx: formulas, docstrings, links of names, pictures, and four directives."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from api_pages import public_names, store
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -26,6 +27,7 @@ from sphinx_gallery.scrapers import figure_rst
 
 import indefinite_opt as iopt
 from indefinite_opt.figures import StepByStep
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array
 
 K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]]
@@ -35,6 +37,14 @@ EXAMPLES = {
     "one class": iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]]),  # these may be distances, too
 }
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
+
+LINE = np.exp(-np.abs(np.subtract.outer(np.arange(6), np.arange(6))))
+DEFINITE = {
+    "classification": iopt.KernelProblem(LINE, [1, -1, 1, 1, -1, -1]),
+    "regression": iopt.KernelProblem(LINE, [0.5, 1.0, -1.0, 0.0, 2.0, 1.5]),
+    "one class": iopt.KernelProblem(LINE),
+}
+"""A positive definite kernel of six points, for formulations that need one."""
 
 UNKNOWN = {
     r"\\(?:big|Big|bigg|Bigg)[lr]?(?=[^a-zA-Z])": "",
@@ -241,6 +251,21 @@ class Card(SphinxDirective):
         return self.parse_text_to_nodes(f"::::{{card}} {name}\n{text}\n::::\n")
 
 
+class Written(SphinxDirective):
+    """`written`: a formulation in a file beside the page, by FILE:CLASS: mathematics and code."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        file, name = self.arguments[0].split(":")
+        path = Path(self.env.doc2path(self.env.docname)).parent / file
+        formulation = as_formulation(f"{path}:{name}")
+        latex = formulation.declare(DEFINITE[formulation.task]).latex()
+        shown = f"```{{literalinclude}} {file}\n:pyobject: {name}\n:language: python\n```\n"
+        formula = nodes.math_block(latex, latex, nowrap=False, number=None, label=None)
+        return [formula, *self.parse_text_to_nodes(shown)]
+
+
 class Benchmarks(SphinxDirective):
     """`benchmarks`: the docstrings of the commands in a folder, and their last short numbers."""
 
@@ -275,5 +300,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", link_names)
     app.add_directive("declared", Declared)
     app.add_directive("formulation", Card)
+    app.add_directive("written", Written)
     app.add_directive("benchmarks", Benchmarks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

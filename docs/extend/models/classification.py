@@ -184,11 +184,11 @@ class LaplacianSVM(iopt.Formulation):
     intrinsic: float = 0.1
 
     def model(self, problem):
-        n, half, W = problem.n, problem.n // 2, np.exp(problem.K)
-        data = {"L": np.diag(W.sum(0)) - W, "gamma_A": self.ambient, "gamma_I": self.intrinsic}
-        K, y, L, a, c = problem.symbols("K", "y", **data)
-        alpha, b = cp.Variable(n, name="alpha"), cp.Variable(name="b")
-        f = K @ alpha + b
-        loss = cp.sum(cp.pos(1 - cp.multiply(y[:half], f[:half]))) / half
+        half, W = problem.n // 2, np.exp(problem.K)
+        data = {"L": np.diag(W.sum(0)) - W, "n": problem.n, "m": half}
+        data |= {"gamma_A": self.ambient, "gamma_I": self.intrinsic}
+        K, y, L, n, m, a, c = problem.symbols("K", "y", **data)
+        alpha, b = cp.Variable(problem.n, name="alpha"), cp.Variable(name="b")
+        loss = cp.sum(cp.pos(1 - cp.multiply(y[:half], (K @ alpha + b)[:half]))) / m
         smooth = a * cp.quad_form(alpha, K) + c / n**2 * cp.quad_form(K @ alpha, L)
         return Model(minimize=loss + smooth, coef=alpha, offset=b)

@@ -11,6 +11,11 @@ import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
 
 
+def named(**values):
+    """Constants of cvxpy, which are printed under their names."""
+    return [cvxpy.Constant(value, name=name) for name, value in values.items()]
+
+
 @dataclass(frozen=True)
 class RobustRows(iopt.Formulation):
     """Shivaswamy, Bhattacharyya & Smola (2006): each row of K is known up to a ball of radius κ."""
@@ -20,10 +25,11 @@ class RobustRows(iopt.Formulation):
 
     def model(self, problem):
         u, b = cvxpy.Variable(problem.n, name="u"), cvxpy.Variable(name="b")
-        xi, y = cvxpy.Variable(problem.n, name="xi"), cvxpy.Constant(problem.y, name="y")
-        margins = cvxpy.multiply(y, cvxpy.Constant(problem.K, name="K") @ u + b)
-        rows = {"margin": margins >= 1 - xi + self.kappa * cvxpy.norm2(u), "slack": xi >= 0}
-        value = cvxpy.norm2(u) + self.C * cvxpy.sum(xi)
+        xi = cvxpy.Variable(problem.n, name="xi")
+        K, y, C, kappa = named(K=problem.K, y=problem.y, C=self.C, kappa=self.kappa)
+        worst = cvxpy.multiply(y, K @ u + b) - kappa * cvxpy.norm2(u)
+        rows = {"margin": worst >= 1 - xi, "slack": xi >= 0}
+        value = cvxpy.norm2(u) + C * cvxpy.sum(xi)
         return Model(minimize=value, subject_to=rows, coef=u, offset=b)
 
 
@@ -49,12 +55,12 @@ class LearnedKernel(iopt.Formulation):
     gamma: float = 0.1
 
     def model(self, problem):
-        n, X = problem.n, cvxpy.Variable((problem.n + 1,) * 2, PSD=True, name="X")
-        K, z, s = X[:n, :n], X[:n, n], X[n, n]  # X ⪰ 0 says that s ≥ zᵀK⁻¹z
-        S, y = cvxpy.Constant(problem.K, name="S"), cvxpy.Constant(problem.y, name="y")
-        b = cvxpy.Variable(name="b")
+        X = cvxpy.Variable((problem.n + 1,) * 2, PSD=True, name="X")
+        K, z, s = X[:-1, :-1], X[:-1, -1], X[-1, -1]  # X ⪰ 0 says that s ≥ zᵀK⁻¹z
+        b, data = cvxpy.Variable(name="b"), {"S": problem.K, "y": problem.y, "n": problem.n}
+        S, y, n, eta, gamma = named(**data, eta=self.eta, gamma=self.gamma)
         loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, z + b))) / n
-        value = loss + self.eta * s + self.gamma * cvxpy.norm(K - S, "fro")
+        value = loss + eta * s + gamma * cvxpy.norm(K - S, "fro")
         return Model(minimize=value, coef=np.linalg.pinv(problem.K) @ z, offset=b)
 
 
@@ -79,8 +85,8 @@ class SquareRootLasso(iopt.Formulation):
     task: ClassVar[str] = "regression"
 
     def model(self, problem):
-        u, K = cvxpy.Variable(problem.n, name="u"), cvxpy.Constant(problem.K, name="K")
-        t, price = cvxpy.Constant(problem.targets, name="t"), self.lambda1
+        u = cvxpy.Variable(problem.n, name="u")
+        K, t, price = named(K=problem.K, t=problem.targets, lambda1=self.lambda1)
         return Model(minimize=cvxpy.norm2(K @ u - t) + price * cvxpy.norm1(u), coef=u)
 
 
@@ -91,7 +97,6 @@ class MaxCutRelaxation(iopt.Formulation):
     task: ClassVar[str] = "one class"
 
     def model(self, problem):
-        K = cvxpy.Constant(problem.K, name="K")
-        X = cvxpy.Variable(K.shape, PSD=True, name="X")
+        X, (K,) = cvxpy.Variable(problem.K.shape, PSD=True, name="X"), named(K=problem.K)
         rows = {"diagonal": cvxpy.diag(X) == 1}
         return Model(maximize=cvxpy.trace(K @ X), subject_to=rows)

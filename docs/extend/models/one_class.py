@@ -36,8 +36,8 @@ class OneClassPinball(iopt.Formulation):
     task: ClassVar[str] = "one class"
 
     def model(self, problem):
-        alpha, n = cp.Variable(problem.n, name="alpha"), problem.n
-        K, nu, tau = problem.symbols("K", nu=self.nu, tau=self.tau)
+        alpha = cp.Variable(problem.n, name="alpha")
+        K, n, nu, tau = problem.symbols("K", n=problem.n, nu=self.nu, tau=self.tau)
         box = {"lower": alpha >= -tau / (nu * n), "upper": alpha <= 1 / (nu * n)}
         rows = {"total": cp.sum(alpha) == 1} | box
         value = 0.5 * cp.quad_form(alpha, K)
@@ -52,9 +52,9 @@ class KernelMeanMatching(iopt.Formulation):
     epsilon: float = 0.1
 
     def model(self, problem):
-        n, beta = problem.n, cp.Variable(problem.n, name="beta")
-        mean = n * problem.K[:, problem.y < 0].mean(1)
-        K, kappa, B, epsilon = problem.symbols("K", kappa=mean, B=self.B, epsilon=self.epsilon)
+        beta, mean = cp.Variable(problem.n, name="beta"), problem.K[:, problem.y < 0].mean(1)
+        data = {"kappa": problem.n * mean, "n": problem.n, "B": self.B, "epsilon": self.epsilon}
+        K, kappa, n, B, epsilon = problem.symbols("K", **data)
         value = 0.5 * cp.quad_form(beta, K) - kappa @ beta
         rows = {"lower": beta >= 0, "upper": beta <= B}
         rows["total"] = cp.abs(cp.sum(beta) - n) <= n * epsilon
@@ -69,7 +69,7 @@ class TwoMeans(iopt.Formulation):
     task: ClassVar[str] = "one class"
 
     def model(self, problem):
-        n, x = problem.n, cp.Variable(problem.n, name="x")
-        K, beta = problem.symbols("K", beta=self.beta)
+        x = cp.Variable(problem.n, name="x")
+        K, n, beta = problem.symbols("K", n=problem.n, beta=self.beta)
         rows = {"sizes": cp.abs(cp.sum(x)) <= beta * n, "box": cp.abs(x) <= 1}
         return Model(maximize=cp.quad_form(x, K) / n, subject_to=rows, coef=x)
