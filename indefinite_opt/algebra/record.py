@@ -210,7 +210,7 @@ def _same_array(one: Array, other: Array) -> bool:
 def _is_own(part: Any) -> bool:
     """Whether it is a class, a function or an object of this package, which do not change."""
     kind = part if hasattr(part, "__qualname__") else type(part)
-    return getattr(kind, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
+    return (getattr(kind, "__module__", None) or "").partition(".")[0] == __name__.partition(".")[0]
 
 
 def settled(model: Model) -> Model:

@@ -327,7 +327,7 @@ class _Examined:
         if best is None:
             raise _DoesNotApply("the search has found no feasible point")
         worse = self.sense * (optimum - best)  # a search may end above, but not below
-        shortfall = max(worse, 0.0) / max(abs(optimum), abs(best), 1.0)
+        shortfall = max(0.0, worse) / max(abs(optimum), abs(best), 1.0)
         return shortfall, f"{small.n} points: optimum and a search of {STARTS} starts"
 
     def in_cvxpy(self) -> tuple[float, str]:

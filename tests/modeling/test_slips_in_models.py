@@ -13,6 +13,7 @@ from scipy import sparse
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
+from helpers.own_formulations import Written
 from indefinite_opt.algebra import Inner, Model
 from indefinite_opt.errors import IndefiniteOptError
 
@@ -160,3 +161,14 @@ def test_a_norm_without_a_derivative_is_certified() -> None:
     certificate = iopt.verify(PROBLEM, own, origin)
     assert np.isnan(certificate.objective)
     assert certificate.claim <= iopt.Claim.FEASIBLE
+
+
+def test_a_function_without_a_module_is_part_of_a_model() -> None:
+    """What `exec` makes in a namespace without a name has none."""
+    space: dict[str, Any] = {}
+    exec("def classifier(program, values): return None", space)
+    assert space["classifier"].__module__ in (None, "builtins")
+    x = cp.Variable(2, name="x")
+    model = Model(minimize=cp.sum_squares(x - 1), classifier=space["classifier"])
+    result = iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), Written("one", model))
+    assert result.values["x"] == pytest.approx([1.0, 1.0])
