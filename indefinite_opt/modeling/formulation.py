@@ -344,7 +344,8 @@ class Formulation(Declaration):
             at |= values_of(duals, held.multipliers)
         coef = coefficients.at(at)
         if number is not None:
-            offset = canonical(Model(minimize=number), with_duals=True).value(at)
+            called = {variable.id: variable.name() for variable in number.variables()}
+            offset = canonical(Model(minimize=number), called, with_duals=True).value(at)
         change = model.change
         if callable(change):
             change = change(program, values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -706,3 +707,15 @@ def test_the_surface_of_the_ball_meets_the_points_between_the_bounds() -> None:
     free = (alpha > 1e-4) & (alpha < np.where(d.y > 0, 0.6, 0.3) - 1e-4)
     assert free.any()
     assert_allclose(found[free], 0.0, atol=1e-4)
+
+
+def test_the_page_shows_every_class_of_the_files() -> None:
+    page = (FOLDER.parent / "models.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```\{written\} models/(\w+)\.py:(\w+)$", page, re.MULTILINE)
+    assert shown == [(file, name) for file, names in FILES.items() for name in names]
+    for file, names in FILES.items():
+        source = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
+        assert tuple(re.findall(r"^class (\w+)\(", source, re.MULTILINE)) == names
+    assert set(re.findall(r"`(\w+)`", page.split("## Two classes")[0])) >= {
+        name for name in PLACES if made(name).task != "regression"
+    }

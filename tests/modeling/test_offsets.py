@@ -308,3 +308,22 @@ def test_values_alone_have_the_multipliers_of_a_solution() -> None:
     result = iopt.solve(problem, formulation)
     alone = formulation.classifier(problem, result.values)
     assert alone.offset == pytest.approx(result.classifier.offset, abs=1e-6)
+
+
+@dataclass(frozen=True)
+class Upward(iopt.Formulation):
+    """min ‖u + b e - y‖² + ‖u‖² with b ≥ 0 by an attribute, which leaves the program to cvxpy."""
+
+    def model(self, problem: Any) -> cp.Model:
+        u, b = cvxpy.Variable(problem.n, name="u"), cvxpy.Variable(name="b", nonneg=True)
+        value = cvxpy.sum_squares(u + b - problem.y) + cvxpy.sum_squares(u)
+        return cp.Model(minimize=value, coef=u, offset=2 * b + 1)
+
+
+@pytest.mark.parametrize(("labels", "b"), [([1, 1, -1], 1 / 3), ([1, -1, -1], 0.0)])
+def test_an_offset_may_read_a_variable_with_attributes(labels: list[int], b: float) -> None:
+    """u = (y - b)/2, and b is the mean of y, or 0 if that is below 0."""
+    result = iopt.solve(iopt.KernelProblem(np.eye(3), labels), Upward())
+    assert result.classifier.offset == pytest.approx(2 * b + 1, abs=1e-6)
+    expected = (np.array(labels) - b) / 2
+    assert result.classifier.coef == pytest.approx(expected, abs=1e-6)
