@@ -399,24 +399,6 @@ def _maximum(printer: Printer, expr: Any) -> Piece:
     return Piece(script("_", f"({printer.show(expr.args[0])})", "+", printer.to), ATOM)
 
 
-def _root(printer: Printer, expr: Any) -> Piece:
-    """A norm of cvxpy: ‖x‖₂ or ‖x‖₃ of all entries, ‖X‖_F of a matrix."""
-    p, x = expr.key[0], expr.args[0]
-    entries = x.args[0] if x.kind == "cvxpy.reshape" and x.ndim == 1 else x
-    if expr.axis is not None or not (p == 2 or (entries.ndim < 2 and p == int(p))):
-        return _unknown(printer, expr)
-    return printer.norm(entries, "F" if _is_matrix(entries) else str(p))
-
-
-def _diagonal(printer: Printer, expr: Any) -> Piece:
-    """diag(X) of a matrix, or diag(x) with the vector x on it."""
-    x = expr.args[0]
-    if expr.key != (0,):
-        return _unknown(printer, expr)
-    inside = printer.show(x.args[0] if x.kind == "cvxpy.reshape" and x.is_copy else x)
-    return Piece(f"{printer.write('word', 'diag')}({inside})", ATOM, word=True)
-
-
 def _indexed(printer: Printer, expr: Any) -> Piece:
     """Entries in Python's notation, counted from 0; x[None, :] is a row, and x[:, None] is x."""
     arg, key = expr.args[0], expr.key
@@ -487,10 +469,6 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
         printer.write("logistic", printer.show(expr.args[0])), ATOM, word=True
     ),
     "index": _indexed,
-    "cvxpy.Pnorm": _root,
-    "cvxpy.PnormApprox": _root,
-    "cvxpy.diag_mat": _diagonal,
-    "cvxpy.diag_vec": _diagonal,
 }
 """Printing rules by the kinds of expressions."""
 
