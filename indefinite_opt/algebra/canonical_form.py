@@ -743,21 +743,10 @@ class Reader:
             form = self.operator(args[1])
             self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), form))
         elif kind == "quad_over_lin" and args[1].is_constant():
-            share, u = weight / float(_divisor(e)[0]), self.affine(args[0])
-            if np.ndim(share) == 0:
-                self.quadratics.append(QuadraticTerm(float(share), u, None))
-            else:
-                weights = Operator.of(DiagonalFactor(_along(e, share)))
-                self.quadratics.append(QuadraticTerm(1.0, u, weights))
+            share = weight / float(_divisor(e)[0])
+            self._square(e, args[0], _along(e, share) if np.ndim(share) else share)
         elif kind == "Power":
-            if is_positive_part(args[0]):
-                u = self.opened(args[0].args[0])
-                self.separables.append(SeparableTerm("pos2", _spread(e, u, weight), u, str(e)))
-            elif np.ndim(weight) == 0:
-                self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), None))
-            else:
-                weights = Operator.of(DiagonalFactor(np.asarray(weight, dtype=float)))
-                self.quadratics.append(QuadraticTerm(1.0, self.affine(args[0]), weights))
+            self._square(e, args[0], weight)
         elif kind in _PRODUCTS and all(map(_is_affine, args)):
             u, v = map(self.affine, args)
             by_entries = kind == "multiply" and u.m == v.m == e.size
@@ -785,6 +774,26 @@ class Reader:
             self.separables.append(SeparableTerm(name, weight, u, str(e)))
         else:
             raise NotCanonical(e)
+
+    def _square(self, e: Any, inner: Any, weight: Any) -> None:
+        """Add Σ weight · inner², the squares of entries in the atom e.
+
+        That of a nonnegative piecewise linear expression is the square of its positive part.
+        """
+        if inner.kind == "abs":  # |u|² = u²
+            (inner,) = inner.args
+        if is_positive_part(inner):
+            u = self.opened(inner.args[0])
+        elif not _is_affine(inner) and _is_nonnegative(inner):
+            u = self.opened(inner)
+        elif np.ndim(weight):
+            weights = Operator.of(DiagonalFactor(np.asarray(weight, dtype=float)))
+            self.quadratics.append(QuadraticTerm(1.0, self.affine(inner), weights))
+            return
+        else:
+            self.quadratics.append(QuadraticTerm(float(weight), self.affine(inner), None))
+            return
+        self.separables.append(SeparableTerm("pos2", _spread(inner, u, weight), u, str(e)))
 
 
 def _spread(e: Any, u: Affine, weight: Any) -> Any:
@@ -937,6 +946,23 @@ def _is_affine(e: Any) -> bool:
     if not e.args or e.is_constant():
         return True
     return _is_linear(e) and all(map(_is_affine, e.args))
+
+
+def _is_nonnegative(e: Any) -> bool:
+    """Whether the signs of constants and atoms show that no entry is below 0."""
+    if e.is_constant():
+        is_operator = isinstance(e.value, Operator)  # whose entries would have to be formed
+        return not is_operator and bool(np.all(_vector(e, may_be_infinite=True) >= 0.0))
+    if e.kind in ("abs", "norm1", "norm_inf"):
+        return True
+    if e.kind == "maximum":
+        return any(map(_is_nonnegative, e.args))
+    if isinstance(e, CvxpyAtom):
+        return bool(e.origin.is_nonneg())
+    grows = e.kind in ("AddExpression", "Promote", "Sum", "index", "max", "sum_largest")
+    if grows or e.kind in ("transpose", "multiply", "MulExpression", "DivExpression"):
+        return all(map(_is_nonnegative, e.args))
+    return False
 
 
 def _is_linear(e: Any) -> bool:

@@ -46,6 +46,23 @@ QUADRATIC: dict[str, Any] = {
     "squared hinges beyond sizes": lambda cp, x: Model(
         minimize=cp.sum(cp.square(cp.pos(cp.abs(A @ x - B) - 0.2))) + cp.sum_squares(x)
     ),
+    "squared hinges": lambda cp, x: Model(
+        minimize=cp.sum_squares(x - 1) + 3 * cp.sum_squares(cp.pos(1 - A @ x)) / 2
+    ),
+    "squared sizes": lambda cp, x: Model(
+        minimize=cp.sum_squares(cp.abs(A @ x - B)) + cp.sum(cp.square(cp.abs(x))) + cp.max(x)
+    ),
+    "a squared norm": lambda cp, x: Model(
+        minimize=cp.sum_squares(A @ x - B) + 0.3 * cp.square(cp.norm1(x) + 2 * cp.pos(x[0]))
+    ),
+    "a squared largest size": lambda cp, x: Model(
+        minimize=cp.sum_squares(x - GOAL) + cp.square(cp.norm_inf(A @ x - B))
+    ),
+    "squares of largest": lambda cp, x: Model(
+        minimize=cp.sum_squares(cp.maximum(0.1, A @ x - B, -2 * (A @ x)))
+        + 0.2 * cp.sum_squares(cp.sum_largest(cp.abs(x - 1), 2) / 2)
+        + cp.square(cp.max(cp.abs(x)))
+    ),
     "sizes": lambda cp, x: nearest(cp, x, cp.abs(x) <= 0.5),
     "sizes of sums": lambda cp, x: nearest(cp, x, 2 * cp.abs(A[:2] @ x) - 1 <= 0.2 * x[0] + 0.5),
     "a norm": lambda cp, x: nearest(cp, x, 2 * cp.norm1(A @ x) + x[0] <= 1),
@@ -211,6 +228,8 @@ WRONG: dict[str, Any] = {
     "huber(x, 1.0)": lambda x: Model(maximize=cp.sum(cp.huber(x))),
     "maximum(x, 1.0)": lambda x: Model(minimize=cp.sum(cp.pos(1 - cp.maximum(x, 1)))),
     "norm1(x)": lambda x: Model(minimize=cp.max(x), subject_to={"a": cp.norm1(x) >= 1}),
+    "square(max(x))": lambda x: Model(minimize=cp.square(cp.max(x))),
+    "square(norm_inf(x))": lambda x: Model(minimize=cp.sum_squares(x) - cp.square(cp.norm_inf(x))),
 }
 
 
@@ -219,6 +238,18 @@ def test_an_atom_with_the_wrong_sign_is_refused_and_quoted(atom: str) -> None:
     with pytest.raises(iopt.errors.ProblemError) as caught:
         compiled(WRONG[atom](cp.Variable(3, name="x")), problem())
     assert atom in str(caught.value)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_squares_along_an_axis_keep_their_weights(sign: float) -> None:
+    x, shares = cvxpy.Variable(3, name="x"), np.array([1.0, 0.25])
+    above = cvxpy.pos(cvxpy.reshape(sign * (A @ x) - B, (3, 2), order="F"))
+    squares = shares @ cvxpy.sum_squares(above, axis=0) + 0.3 * cvxpy.sum_squares(x - GOAL)
+    model = Model(minimize=squares)
+    check_same(model, compiled(model, problem()), "squares along an axis")
+    result = iopt.solve(problem(), Written("squares along an axis", model))
+    assert result.objective == pytest.approx(by_clarabel(model)[0], rel=1e-8)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 def test_atoms_beside_one_that_no_rows_can_state_go_to_cvxpy() -> None:
