@@ -1,7 +1,7 @@
 """`problem.solve(method="indefinite_opt")` for problems of cvxpy, convex or not.
 
-Importing this module registers the method. It takes quadratic programs with affine constraints;
-cvxpy's own methods refuse those that are not convex.
+Importing this module registers the method. It takes quadratic programs with affine constraints, and
+piecewise linear atoms where they are convex; cvxpy's own methods refuse what else is not convex.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def solve_problem(
     Parameters
     ----------
     problem : cvxpy.Problem
-        A quadratic objective of any curvature with affine constraints; see
-        `QuadraticProgram.from_cvxpy`.
+        A quadratic objective of any curvature with affine constraints, and piecewise linear atoms
+        in both; see `QuadraticProgram.from_cvxpy`.
     solver, verbose, **options
         As in `indefinite_opt.solve`, such as `prove`, `tol`, `time_limit` and `seed`.
     warm_start : bool

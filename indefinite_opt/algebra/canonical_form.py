@@ -341,7 +341,7 @@ def canonical(
             form.norms.append(norm)
             continue
         equal = kind in ("Equality", "Zero")
-        reader.opens = not equal and not called
+        reader.opens = not equal
         u = reader.difference(constraint)
         if not u.linear:
             u = _without_rounding(u, constraint)
@@ -521,7 +521,7 @@ class Reader:
 
     def opened(self, e: Any) -> Affine:
         """Σ_v A_v v + c with hidden variables for piecewise linear atoms."""
-        before, self.opens = self.opens, not self.called
+        before, self.opens = self.opens, True
         try:
             return self.affine(e)
         finally:
@@ -719,7 +719,7 @@ class Reader:
         if isinstance(e, CvxpyAtom) and _is_linear(e):
             return self._pulled_back(e, np.broadcast_to(weight, (e.size,)))
         is_separable = kind in ("abs", "norm1") or is_positive_part(e)
-        if kind in _PIECEWISE and not is_separable and not self.called:
+        if kind in _PIECEWISE and not is_separable:
             found = self.opened(e)
             row = np.broadcast_to(np.asarray(weight, dtype=float), (found.m,))
             return found.through(Operator.of(RowFactor(row)))

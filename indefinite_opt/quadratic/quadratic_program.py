@@ -255,14 +255,16 @@ class QuadraticProgram(Declaration, Problem):
     def from_cvxpy(cls, problem: Any) -> QuadraticProgram:
         """The program that a `cvxpy.Problem` states, convex or not.
 
-        The objective is quadratic and the constraints are affine; x holds the entries of all
-        variables, in the order of `names.variables`. Rows have the labels of their constraints, or
-        their places in `problem.constraints`.
+        The objective is quadratic and the constraints are affine, but for piecewise linear atoms,
+        their squares and `huber`, which may be where they are convex. x holds the entries of all
+        variables, in the order of `names.variables`, and behind them those that stand for atoms,
+        which rows keep above these. Rows have the labels of their constraints, or their places in
+        `problem.constraints`.
 
         Raises
         ------
         ProblemError
-            For a part that is neither, or an integer variable; the message quotes it.
+            For any other part, or an integer variable; the message quotes it.
 
         Examples
         --------
@@ -276,11 +278,18 @@ class QuadraticProgram(Declaration, Problem):
         >>> qp.cvxpy_origin.assign(np.array([1.0, 0.0]))
         >>> float(problem.objective.value)
         -1.0
-        """
-        from indefinite_opt.quadratic.data.cvxpy_problem import program_of_cvxpy
 
-        form, origin = program_of_cvxpy(problem)
-        program = cls.from_arrays(form.arrays())
+        |u - 3| is least with u + v ≤ 1, and has an entry behind those of u and v:
+
+        >>> problem = cp.Problem(cp.Minimize(cp.abs(u - 3)), [u + v <= 1, v >= 0])
+        >>> qp = QuadraticProgram.from_cvxpy(problem)
+        >>> len(qp.names.variables), qp.q
+        (3, array([0., 0., 1.]))
+        """
+        from indefinite_opt.quadratic.rows.cvxpy_problem import program_of_cvxpy
+
+        arrays, origin = program_of_cvxpy(problem)
+        program = cls.from_arrays(arrays)
         program.cvxpy_origin = origin
         return program
 
@@ -329,7 +338,7 @@ class QuadraticProgram(Declaration, Problem):
         return write_program(form, path)
 
     def named(self, values: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
-        """Values or multipliers by the names of variables and rows.
+        """Values or multipliers by the names of variables and rows, without those of atoms.
 
         Parameters
         ----------
@@ -358,7 +367,7 @@ class QuadraticProgram(Declaration, Problem):
             "inequalities": self.names.inequalities or [f"G[{k}]" for k in range(self.h.size)],
             "equalities": self.names.equalities or [f"A[{k}]" for k in range(self.b.size)],
         }
-        found = {}
+        found, atoms = {}, self._atoms
         for key, value in values.items():
             numbers = np.asarray(value, dtype=float)
             if key not in called or numbers.shape != (len(called[key]),):
@@ -366,8 +375,14 @@ class QuadraticProgram(Declaration, Problem):
                     "values", f"arrays {', '.join(called)} of this program's sizes",
                     f"{key!r} of shape {numbers.shape}",
                 )  # fmt: skip
-            found[key] = dict(zip(called[key], numbers.tolist(), strict=True))
+            named = zip(called[key], numbers.tolist(), strict=True)
+            found[key] = {name: number for name, number in named if name not in atoms}
         return found
+
+    @property
+    def _atoms(self) -> frozenset[str]:
+        """Names of variables and rows that stand for atoms of cvxpy."""
+        return frozenset() if self.cvxpy_origin is None else self.cvxpy_origin.atoms
 
     def __getstate__(self) -> dict[str, Any]:
         # The variables of cvxpy stay with the process that has made them.
@@ -441,7 +456,9 @@ class QuadraticProgram(Declaration, Problem):
 
     @cached_property
     def _compiled(self) -> PolyhedralQP:
-        body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub, self.names)
+        body = Polyhedron(
+            self.G, self.h, self.A, self.b, self.lb, self.ub, self.names, atoms=self._atoms
+        )
         return PolyhedralQP(
             body, self.P, self.q, sense=self.sense, constant=self.constant, notes=self.notes
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
+import indefinite_opt.cvxpy_method
 from helpers.declared import check_same
 from helpers.own_formulations import Written
 from indefinite_opt.algebra import Model, Translation
@@ -220,6 +222,52 @@ def test_the_largest_value_of_a_form_is_at_a_vertex_and_is_bracketed(atoms: Any,
     assert bracket.upper - bracket.lower <= 1e-5 * abs(expected)
 
 
+def stated(model: Model) -> cvxpy.Problem:
+    """The problem of cvxpy with a model's objective and rows."""
+    goal = cvxpy.Minimize(model.minimize.origin) if model.maximize is None else None
+    objective = goal or cvxpy.Maximize(model.maximize.origin)
+    return cvxpy.Problem(objective, [row.origin for row in model.subject_to.values()])
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *QUADRATIC])
+def test_problems_of_cvxpy_have_the_values_and_multipliers_of_their_own(name: str) -> None:
+    x = cvxpy.Variable(3, name="x")
+    model = {**LINEAR, **QUADRATIC}[name](cvxpy, x)
+    expected, multipliers = by_clarabel(model)
+    asked = stated(model)
+    assert asked.solve(method="indefinite_opt") == pytest.approx(expected, rel=1e-8, abs=1e-9)
+    assert (asked.status, x.shape) == ("optimal", (3,))
+    assert float(asked.objective.value) == pytest.approx(expected, rel=1e-8, abs=1e-9)
+    for row, one in zip(model.subject_to, asked.constraints, strict=True):
+        assert np.max(one.violation()) <= 1e-9
+        np.testing.assert_allclose(one.dual_value, multipliers[row], atol=1e-6)
+    program = iopt.QuadraticProgram.from_cvxpy(asked)
+    assert program.names.variables[:3] == ("x[0]", "x[1]", "x[2]")
+    for point in GENERATOR.standard_normal((5, 3)):
+        x.value = point
+        declared, z = float(np.ravel(asked.objective.expr.value)[0]), program.cvxpy_origin.point()
+        assert [*program.named({"x": z})["x"].values()] == point.tolist()
+        assert program.sense * program.objective(z) == pytest.approx(declared, rel=1e-12)
+        missed = max((float(np.max(one.violation())) for one in asked.constraints), default=0.0)
+        row_excess = float(np.max(program.G @ z - program.h, initial=0.0))
+        excess = max(row_excess, float(np.max(z - program.ub)), float(np.max(program.lb - z)))
+        assert (excess <= 1e-12) == (missed <= 1e-12)
+
+
+@pytest.mark.parametrize("name", POLYTOPES)
+def test_problems_of_cvxpy_with_atoms_that_are_not_convex_are_bracketed(name: str) -> None:
+    write, rows, end = POLYTOPES[name]
+    P, x = A.T @ A, cvxpy.Variable(3, name="x")
+    corners = vertices(
+        np.vstack([rows, np.eye(3), -np.eye(3)]), np.append(np.full(len(rows), end), np.ones(6))
+    )
+    expected = max(float(v @ P @ v + GOAL @ v) for v in corners)
+    goal = cvxpy.Maximize(cvxpy.quad_form(x, P) + GOAL @ x)
+    asked = cvxpy.Problem(goal, [write(cvxpy, x), cvxpy.abs(x) <= 1])
+    assert asked.solve(method="indefinite_opt", prove=20) == pytest.approx(expected, rel=1e-7)
+    assert asked.status == "optimal"
+
+
 WRONG: dict[str, Any] = {
     "abs(x)": lambda x: Model(minimize=cp.sum_squares(x), subject_to={"a": cp.abs(x) >= 1}),
     "norm_inf(x)": lambda x: Model(maximize=cp.norm_inf(x), subject_to={"box": cp.abs(x) <= 1}),
@@ -250,6 +298,64 @@ def test_squares_along_an_axis_keep_their_weights(sign: float) -> None:
     result = iopt.solve(problem(), Written("squares along an axis", model))
     assert result.objective == pytest.approx(by_clarabel(model)[0], rel=1e-8)
     assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+CONFLICTS: dict[str, tuple[Any, list[str], float]] = {
+    "a norm below 0": (lambda cp, x: {"cap": cp.norm1(x) <= -1}, ["cap"], 1.0),
+    "a norm below a sum": (
+        lambda cp, x: {"cap": cp.norm1(x) <= 1, "sum": cp.sum(x) >= 2}, ["cap", "sum"], 0.5
+    ),
+    "a largest entry below the sum of three": (
+        lambda cp, x: {"cap": cp.max(x) + cp.norm_inf(x - 1) <= 1, "sum": cp.sum(x) >= 9},
+        ["cap", "sum"], 12 / 5,  # at x = 3 - r/3: 5 - 2r/3 = 1 + r
+    ),
+    "positive parts below a sum": (
+        lambda cp, x: {"cap": 2 * cp.sum(cp.pos(x - 1)) <= 1, "sum": cp.sum(x) >= 5},
+        ["cap", "sum"], 1.0,  # 2(2 - r) = 1 + r
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFLICTS)
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_a_conflict_names_declared_rows_only_and_how_far_to_relax_them(
+    atoms: Any, name: str
+) -> None:
+    write, rows, relaxed = CONFLICTS[name]
+    x = atoms.Variable(3, name="x")
+    model = Model(minimize=atoms.sum_squares(x) + atoms.norm1(x), subject_to=write(atoms, x))
+    errors = []
+    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
+        iopt.solve(problem(), Written(name, model))
+    errors.append((caught.value, rows))
+    if atoms is cvxpy:
+        with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
+            iopt.solve(stated(model))
+        order = list(model.subject_to)
+        errors.append((caught.value, [f"constraints[{order.index(row)}]" for row in rows]))
+    for error, named in errors:
+        found = re.search(r"a conflict of (.*)\. Relaxing each of them by ([0-9.]+)", str(error))
+        assert found is not None
+        assert sorted(re.findall(r"row ([a-z\[\]0-9]+)", found[1])) == sorted(named)
+        assert found[1].count("row ") + found[1].count("b of ") == len(named)
+        assert float(found[2]) == pytest.approx(relaxed, rel=1e-2)
+
+
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_bounds_behind_those_of_atoms_are_named_in_a_conflict(atoms: Any) -> None:
+    """t is above max x + x₁, so that its own bound follows from those of x."""
+    x = atoms.Variable(3, name="x")
+    rows = {"cap": atoms.max(x) + x[0] <= -5, "below": x >= -2}
+    with pytest.raises(iopt.errors.InfeasibleProblem, match=r"row cap and lb of x\[0\]\."):
+        iopt.solve(problem(), Written("bounds", Model(minimize=atoms.max(x), subject_to=rows)))
+
+
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_a_ray_names_declared_variables_only(atoms: Any) -> None:
+    x = atoms.Variable(2, name="x")
+    model = Model(minimize=atoms.norm1(x) - 3 * x[0])
+    with pytest.raises(iopt.errors.UnboundedProblem, match=r"\(1 in x\[0\], 0 elsewhere\)"):
+        iopt.solve(problem(), Written("ray", model))
 
 
 def test_atoms_beside_one_that_no_rows_can_state_go_to_cvxpy() -> None:

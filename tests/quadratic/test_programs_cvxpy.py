@@ -13,7 +13,7 @@ from scipy import sparse
 import indefinite_opt as iopt
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic import QuadraticProgram
-from indefinite_opt.quadratic.data.cvxpy_problem import CvxpyOrigin
+from indefinite_opt.quadratic.rows.cvxpy_problem import CvxpyOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -198,7 +198,13 @@ def refusals() -> dict[str, tuple[Any, str]]:
         "cubes": (cp.Problem(cp.Minimize(cp.sum(u**3))), "affine or quadratic expression"),
         "products of three": (cp.Problem(cp.Minimize(u[0] * u[1] * u[2])), "expected an affine"),
         "norms": (cp.Problem(cp.Minimize(cp.norm(u, 2))), "expected an affine"),
-        "squares of norms": (cp.Problem(cp.Minimize(cp.norm(u, 1) ** 2)), "expected an affine"),
+        "squares of norms": (cp.Problem(cp.Minimize(cp.norm(u, 2) ** 2)), "expected an affine"),
+        "norms that are not convex there": (
+            cp.Problem(constant, [cp.norm1(u) >= 1]), r"`atom <= affine`, got norm1\(x\)",
+        ),
+        "sizes with a minus": (
+            cp.Problem(cp.Minimize(cp.sum_squares(u) - cp.sum(cp.abs(u)))), r"got abs\(x\)",
+        ),
         "entropies": (cp.Problem(cp.Maximize(cp.sum(cp.entr(u)))), "expected an affine"),
         "quadratic constraints": (
             cp.Problem(constant, [cp.sum_squares(u) <= 1]), "an affine expression",

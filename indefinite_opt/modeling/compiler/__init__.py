@@ -8,7 +8,7 @@ from typing import Any
 from indefinite_opt.algebra import Model, NotCanonical, canonical
 from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_cvxpy_program
-from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp, has_epigraph
+from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp
 from indefinite_opt.modeling.compiler.kernel_programs import (
     box_line_program,
     one_class_program,
@@ -18,7 +18,7 @@ from indefinite_opt.modeling.compiler.linear_programs import box, game, one_clas
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
 from indefinite_opt.modeling.compiler.reading import Mismatch, Reading
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CompiledProgram
+from indefinite_opt.quadratic import CompiledProgram, has_epigraph
 
 RECOGNISERS: tuple[Callable[[Reading, KernelProblem], CompiledProgram[Any]], ...] = (
     box_line_program, one_class_program, signed_program, box, one_norm, game, one_class, logistic,

@@ -70,6 +70,8 @@ class Epigraph(NamedTuple):
     c: Array
     number: float = 1.0
     """k of largest, M of huber."""
+    text: str = ""
+    """The declared atom, for messages."""
 
     @staticmethod
     def entries(kind: str, rows: int, groups: int) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import Array, one_thread, seconds_left
@@ -77,8 +78,13 @@ def conflict(
     inverse of that sum is the least amount by which all rows and bounds must be relaxed. Ends
     that are far away would hide the others from HiGHS, and are left out at first. Where the
     tolerances of HiGHS hide a conflict, the violations at the point `near` are tried: at a
-    point that violates rows and bounds least, they are multipliers.
+    point that violates rows and bounds least, they are multipliers. Rows and bounds of atoms are in
+    the proof, but are not named, as only declared constraints can be relaxed.
     """
+    if (wider := _without_derived_ends(body)) is not None:
+        of_others = conflict(wider, units, near, remaining)
+        if isinstance(of_others, InfeasibleProblem):
+            return of_others
     form, n, called = body.in_units(units), body.n, body.names
     crossed = np.flatnonzero(form.lower > form.upper)
     if crossed.size:
@@ -90,6 +96,8 @@ def conflict(
     rows += [called.equality(k) for k in range(m - count)]
     names = [rows[k] for k in place]
     names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
+    own_rows, own_entries = _declared(body)
+    own = np.concatenate([own_rows[place], own_entries, own_entries])
     normals = np.vstack([sign[:, None] * R[place], -np.eye(n), np.eye(n)])
     ends = np.concatenate([sign * form.row_upper[place], -form.lower, form.upper])
     heights = np.concatenate([units.row[place], 1.0 / units.column, 1.0 / units.column])
@@ -112,6 +120,8 @@ def conflict(
         pull[np.abs(pull) <= 1e-9 * (np.abs(y) @ np.abs(R))] = 0.0
         parts = np.concatenate([sign * y[place], pull, -pull])
         used = np.maximum(parts, 0.0, where=np.isfinite(ends), out=np.zeros(ends.size))
+        if used[own].any():
+            used[~own] = 0.0
         relaxed = float(found.excess) / float(used @ heights)
         error = _infeasible(
             [names[k] for k in np.flatnonzero(used)],
@@ -148,6 +158,29 @@ def conflict(
         if error is not None:
             return error
     return _unproved()
+
+
+def _declared(body: Polyhedron) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows and which entries of x were declared, and do not stand for atoms."""
+    rows, entries = np.ones(body.rhs.size, dtype=bool), np.ones(body.n, dtype=bool)
+    for own, called in ((rows, body.names.inequalities), (entries, body.names.variables)):
+        for k, name in enumerate(called):
+            own[k] = name not in body.atoms
+    return rows, entries
+
+
+def _without_derived_ends(body: Polyhedron) -> Polyhedron | None:
+    """The polyhedron without the bounds of atoms that follow from others; None without any.
+
+    Other bounds would hide behind them in a conflict. An end at 0 is a piece of an atom.
+    """
+    atoms = ~_declared(body)[1]
+    low, high = atoms & np.isfinite(body.lower) & (body.lower != 0.0), atoms & (body.upper < np.inf)
+    if not (low.any() or high.any()):
+        return None
+    lower, upper = np.where(low, -np.inf, body.lower), np.where(high, np.inf, body.upper)
+    G, A = body.given_rows
+    return Polyhedron(G, body.h, A, body.b, lower, upper, body.names, body.blocks, body.atoms)
 
 
 def _farkas(normals: Array, ends: Array, units: Array, seconds: float) -> Array | None:

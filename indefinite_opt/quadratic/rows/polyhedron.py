@@ -88,7 +88,8 @@ class Polyhedron(FeasibleSet):
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
 
     G, (m, n), and A, (k, n), are given dense or sparse, and m or k may be 0. Entries of h and the
-    bounds may be infinite. `names` are those of variables and rows, for messages. `blocks` are the
+    bounds may be infinite. `names` are those of variables and rows, for messages, of which `atoms`
+    belong to variables and inequalities that stand for atoms, such as |u|. `blocks` are the
     variables as they were declared, beside whose largest entry moves of an entry are small.
     """
 
@@ -102,10 +103,11 @@ class Polyhedron(FeasibleSet):
     def __init__(
         self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
         names: Names = UNNAMED, blocks: tuple[slice, ...] = (slice(None),),
+        atoms: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self.given_rows = G, A
         self.h, self.b, self.lower, self.upper, self.names = h, b, lower, upper, names
-        self.blocks = blocks
+        self.blocks, self.atoms = blocks, atoms
 
     @cached_property
     def G(self) -> Array:

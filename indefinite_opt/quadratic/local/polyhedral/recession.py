@@ -81,11 +81,13 @@ def endless(
         )
     d = qp.units.read(np.array([float(part) for part in ray.direction]))
     d /= np.max(np.abs(d))
-    moved = np.flatnonzero(np.abs(d) > _NEGLIGIBLE)
-    entries = ", ".join(
-        f"{d[k]:.3g} in {qp.feasible.names.variable(k)}" for k in moved[:_MAX_NAMED]
-    )
-    more = ", ..." if moved.size > _MAX_NAMED else ""
+    names, atoms = qp.feasible.names, qp.feasible.atoms
+    moved = [
+        f"{d[k]:.3g} in {names.variable(k)}"
+        for k in np.flatnonzero(np.abs(d) > _NEGLIGIBLE).tolist()
+        if names.variable(k) not in atoms
+    ]
+    entries, more = ", ".join(moved[:_MAX_NAMED]), ", ..." if len(moved) > _MAX_NAMED else ""
     z = qp.units.write(d)
     curvature = float(z @ qp.scaled.dense_hessian @ z) * qp.units.objective
     return UnboundedProblem(

@@ -1,38 +1,45 @@
 """Programs from problems of cvxpy, whose own path to solvers refuses what is not convex.
 
-The canonical form reads the objective and the constraints. Here variables are stacked, and bounds
-are found among their attributes and among the rows.
+The canonical form reads the objective and the constraints. Here variables are stacked, bounds are
+found among their attributes and among the rows, and piecewise linear atoms become entries and rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import AffineRows, Model, NotCanonical, attributes_of, canonical
+from indefinite_opt.algebra import Model, NotCanonical, attributes_of, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
 from indefinite_opt.quadratic.data.naming import entry_names
 from indefinite_opt.quadratic.data.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.declared_rows import Epigraph
+from indefinite_opt.quadratic.rows.epigraphs import Epigraphs, names_of_epigraphs
+
+_EXPECTED = "atoms that are convex where they stand, as in `atom <= affine`"
 
 
-def program_of_cvxpy(problem: Any) -> tuple[StandardForm, CvxpyOrigin]:
-    """The quadratic program of a cvxpy problem, convex or not, and the way back to that.
+def program_of_cvxpy(problem: Any) -> tuple[dict[str, Any], CvxpyOrigin]:
+    """The `quadratic_arrays` of a cvxpy problem, convex or not, and the way back to that.
 
     The variables are stacked in the order of `problem.variables()`, each column by column. The
     objective may be any sum of affine expressions and multiples of `quad_form`, `sum_squares`,
     `square`, `quad_over_lin` and products of two affine expressions; the constraints are affine
-    equations and inequalities. An inequality in one variable becomes a bound. Parameters count with
-    their present values. `ProblemError` names what is neither.
+    equations and inequalities. An inequality in one variable becomes a bound. Piecewise linear
+    atoms, their squares and `huber` may be where they are convex; they have entries of their own
+    behind those of the variables, with rows. Parameters count with their present values.
+    `ProblemError` names what is none of these.
     >>> import cvxpy as cp
     >>> x = cp.Variable(2, name="x")
     >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
     >>> problem = cp.Problem(objective, [x >= 0, x <= 2, cp.sum(x) == 2])
     >>> program, origin = program_of_cvxpy(problem)
-    >>> program.hessian.tolist(), program.cost.tolist(), program.upper.tolist()
+    >>> program["P"].tolist(), program["q"].tolist(), program["ub"].tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [-3.0, 0.0], [2.0, 2.0])
     >>> origin.assign(np.array([2.0, 0.0]))
     >>> x.value
@@ -66,19 +73,31 @@ def program_of_cvxpy(problem: Any) -> tuple[StandardForm, CvxpyOrigin]:
             "problem", "expressions that are less deeply nested",
             "more than Python's limit of recursion", "Use cp.sum for long sums.",
         ) from None  # fmt: skip
-    for text in [part.text for part in form.separables] + [norm.text for norm in form.norms]:
-        raise NotCanonical(text)
-    for row in form.rows:
-        stacked.constrain(row)
-    P, q, constant = form.arrays(stacked.places, stacked.n)
-    sides = stacked.rows or [(np.zeros(stacked.n), -np.inf, np.inf, "")]  # a free row is dropped
-    matrix, low, high, names = zip(*sides, strict=True)
+    tops = Epigraphs(form, stacked.n)
+    if tops.misplaced is not None:
+        raise NotCanonical(tops.misplaced, _EXPECTED)
+    stacked.extend(tops.total)
+    for row in tops.rows:
+        for k, (piece, level) in enumerate(tops.pieces(row, stacked.places)):
+            stacked.constrain(row.name, f", side {k + 1}" * (k > 0), piece, level, row.equal)
+    P, q, constant = replace(form, affine=tops.affine).arrays(stacked.places, tops.total)
+    stacked.epigraphs = tops.epigraphs(stacked.places)
+    names, sides = names_of_epigraphs(stacked.epigraphs)
+    of_rows = iter(sides)
+    for term in stacked.epigraphs:
+        stacked.stand_for(term, of_rows)
+        costs, squares = term.costs
+        q[term.place] += costs
+        P[term.place, term.place] += np.diag(2.0 * squares)
+    listed = stacked.rows or [(np.zeros(tops.total), -np.inf, np.inf, "")]  # a free row is dropped
+    matrix, low, high, called_rows = zip(*listed, strict=True)
     ends = stacked.lower, stacked.upper, np.array(low), np.array(high)
-    program = StandardForm(
+    stacked.atoms = frozenset((*names, *sides))
+    arrays = StandardForm(
         form.sense, q, *ends, np.array(matrix), P, constant,
-        variables=stacked.names, row_names=names,
-    )  # fmt: skip
-    return program, stacked
+        variables=(*stacked.names, *names), row_names=called_rows,
+    ).arrays()  # fmt: skip
+    return arrays, stacked
 
 
 def _different(names: list[str], others: list[str]) -> list[str]:
@@ -100,8 +119,13 @@ class CvxpyOrigin:
         self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
         self.rows: list[tuple[Array, float, float, str]] = []
         """Coefficients, both sides and the name of each row."""
-        self.entries: list[tuple[str, int]] = []
-        """The name of the constraint of each row, and which entry of that it is."""
+        self.entries: list[tuple[str, int] | None] = []
+        """The name of the constraint of each row, and which entry of that it is; None for rows of
+        epigraphs."""
+        self.epigraphs: list[Epigraph] = []
+        """The atoms that have entries behind those of the variables."""
+        self.atoms: frozenset[str] = frozenset()
+        """The names of these entries and of their rows."""
         self.bounded_by: dict[tuple[str, int], tuple[str, int, float]] = {}
         """The constraint and its entry that gave each bound, and the size of the coefficient there,
         by the side and the variable of the bound."""
@@ -129,21 +153,40 @@ class CvxpyOrigin:
             self.lower[place] = np.maximum(self.lower[place], lower)
             self.upper[place] = np.minimum(self.upper[place], upper)
 
-    def constrain(self, constraint: AffineRows) -> None:
-        """Keep the rows of a constraint, or the bounds of those in a single variable."""
-        rows, ends = constraint.u.rows(self.places, self.n), 0.0 - constraint.u.constants
-        names = entry_names(constraint.name, self.constraints[constraint.name].shape)
-        for entry, (row, end, name) in enumerate(zip(rows, ends.tolist(), names, strict=True)):
-            used, place = np.flatnonzero(row), (constraint.name, entry)
-            if end == np.inf and not constraint.equal:
+    def extend(self, total: int) -> None:
+        """Make room for entries of epigraphs behind those of the variables."""
+        free = np.full(total - self.n, np.inf)
+        self.lower, self.upper = np.append(self.lower, -free), np.append(self.upper, free)
+
+    def constrain(self, name: str, side: str, rows: Array, level: Array, equal: bool) -> None:
+        """Keep Rx + r ≤ 0 or = 0 of a constraint, or the bounds of rows in a single variable.
+
+        A constraint on an atom may have several such `side`s.
+        """
+        names = entry_names(f"{name}{side}", self.constraints[name].shape)
+        ends = (0.0 - level).tolist()
+        for entry, (row, end, called) in enumerate(zip(rows, ends, names, strict=True)):
+            used, place = np.flatnonzero(row), (name, entry)
+            if end == np.inf and not equal:
                 continue
-            if used.size == 1 and not constraint.equal:
+            if used.size == 1 and not equal:
                 j = int(used[0])
-                if self._tighten(j, float(row[j]), end, place):
+                if j < self.n and self._tighten(j, float(row[j]), end, place):
                     continue
-            if used.size or (end != 0.0 if constraint.equal else end < 0.0):
-                self.rows.append((row, end if constraint.equal else -np.inf, end, name))
+            if used.size or (end != 0.0 if equal else end < 0.0):
+                self.rows.append((row, end if equal else -np.inf, end, called))
                 self.entries.append(place)
+
+    def stand_for(self, term: Epigraph, names: Iterator[str]) -> None:
+        """Keep the rows of an epigraph under the next of some names, and bounds of its entries."""
+        for rows, level in term.sides():
+            if not np.isfinite(level).all():
+                raise NotCanonical(term.text, "an atom with finite numbers")
+            ends = (0.0 - level).tolist()
+            for row, end in zip(rows, ends, strict=True):
+                self.rows.append((row, -np.inf, end, next(names)))
+                self.entries.append(None)
+        self.lower[term.place], self.upper[term.place] = term.ends(self.lower, self.upper)
 
     def _tighten(self, j: int, coefficient: float, right: float, place: tuple[str, int]) -> bool:
         """Whether coefficient · x_j ≤ right was taken as a bound, as it is if that is exact."""
@@ -162,25 +205,33 @@ class CvxpyOrigin:
             variable.save_value(np.reshape(x[place], variable.shape, order="F"))
 
     def point(self) -> Array:
-        """The values of the variables, (n,); `ProblemError` if one has none."""
-        x = np.empty(self.n)
+        """The values of the variables, with those of the atoms behind them.
+
+        `ProblemError` if a variable has none.
+        """
+        x = np.zeros(self.lower.size)
         for variable, place in zip(self.variables, self.places.values(), strict=True):
             x[place] = _values(variable, variable.shape)
+        for term in self.epigraphs:
+            x[term.place] = term.least(x)
         return x
 
     def duals(self, multipliers: Mapping[str, Array]) -> dict[int, Array]:
         """Multipliers of rows and bounds by the `id` of their constraint, with its shape.
 
         They have the signs of cvxpy: those of the minimisation form, nonnegative for inequalities.
-        If several constraints state the same bound, the first one has its multiplier. One that is
-        listed several times has an equal share for each.
+        That of a constraint on an atom is the sum of those of its rows. If several constraints
+        state the same bound, the first one has its multiplier. One that is listed several times has
+        an equal share for each.
         """
         flat = {name: np.zeros(one.size) for name, one in self.constraints.items()}
         left = {kind: iter(multipliers.get(kind, ())) for kind in ("inequalities", "equalities")}
-        for (name, entry), (_, low, high, _) in zip(self.entries, self.rows, strict=True):
-            flat[name][entry] = next(left["equalities" if low == high else "inequalities"], 0.0)
+        for held, (_, low, high, _) in zip(self.entries, self.rows, strict=True):
+            multiplier = next(left["equalities" if low == high else "inequalities"], 0.0)
+            if held is not None:
+                flat[held[0]][held[1]] += multiplier
         for (side, j), (name, entry, size) in self.bounded_by.items():
-            flat[name][entry] = multipliers[side][j] / size if side in multipliers else 0.0
+            flat[name][entry] += multipliers[side][j] / size if side in multipliers else 0.0
         listed: dict[int, list[Array]] = {}
         for name, one in self.constraints.items():
             listed.setdefault(one.id, []).append(np.reshape(flat[name], one.shape, order="F"))
