@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.algebra import duals_of
+from indefinite_opt.algebra import Constraint, Model, duals_of
 from indefinite_opt.errors import FailedCheck, IndefiniteOptError, ParameterError
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, Values, as_instance, checks
@@ -18,6 +19,7 @@ from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import QP, Claim, answers
 from indefinite_opt.workflow.bounding import bound
+from indefinite_opt.workflow.enumeration import NotEnumerable, by_faces
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import solve
 from indefinite_opt.workflow.tables import aligned, html_table
@@ -31,7 +33,10 @@ OPTIMA = 1e-5
 OFFSET = 1e-4
 """The same for decision values, as the first-order conditions hold up to a tolerance."""
 
-_ALLOWED = {"order": OPTIMA, "smallest": OPTIMA, "cvxpy": OPTIMA, "offset": OFFSET}
+_ALLOWED = {
+    "order": OPTIMA, "scaled": OPTIMA, "smallest": OPTIMA, "faces": OPTIMA, "cvxpy": OPTIMA,
+    "offset": OFFSET,
+}  # fmt: skip
 
 POINTS = 5
 """Random points at which declaration and program are compared."""
@@ -41,6 +46,12 @@ STARTS = 8
 
 SMALLEST = 3
 """Points of each class of the smallest problem."""
+
+FEWEST = 2
+"""The same of the problem whose faces are tried, or one point."""
+
+FACTORS = (4.0, 0.5, 8.0, 0.25)
+"""What both sides of the rows are multiplied by, one after the other: exact powers of two."""
 
 _STEP = 1e-4
 """Half the length of a central difference, as a share of the way between two feasible points."""
@@ -116,6 +127,26 @@ class _DoesNotApply(Exception):
     """Why a check says nothing about a formulation."""
 
 
+@dataclass(frozen=True)
+class _Scaled(Formulation):
+    """A formulation with both sides of its rows times `FACTORS`."""
+
+    written: Formulation
+
+    @property
+    def task(self) -> str:  # type: ignore[override]
+        return self.written.task
+
+    def model(self, problem: Any) -> Model:
+        model, rows = self.written.model(problem), {}
+        for k, (name, row) in enumerate(model.subject_to.items()):
+            rows[name] = row
+            if row.kind in ("Inequality", "Equality"):
+                factor = FACTORS[k % len(FACTORS)]
+                rows[name] = Constraint(row.kind, *(factor * side for side in row.args))
+        return replace(model, subject_to=rows)
+
+
 def check(
     formulation: Formulation | type[Formulation] | str,
     problem: KernelProblem | None = None,
@@ -130,7 +161,11 @@ def check(
     - its gradient with differences of the declared objective,
     - the optimum with that of the points in another order,
     - the decision values at free support vectors of both classes, which the offset centres,
+    - the program with that of the same rows in other units, their sides times powers of two:
+      objective, infeasibility and optimum,
     - the optimum of a problem of six points with a search that knows the declaration only,
+    - the optimum of a quadratic program of two or four points with the best of all its faces, as
+      declared values give them,
     - the optimum of a convex program with that of cvxpy,
     - the formulation with what its title says, as the command line reads it.
 
@@ -215,7 +250,8 @@ class _Examined:
         checked: dict[str, Callable[[], tuple[float, str]]] = {
             "objective": self.objective, "constraints": self.constraints,
             "gradient": self.gradient, "order": self.order, "offset": self.offset,
-            "smallest": self.smallest, "cvxpy": self.in_cvxpy, "title": self.title,
+            "scaled": self.scaled, "smallest": self.smallest, "faces": self.faces,
+            "cvxpy": self.in_cvxpy, "title": self.title,
         }  # fmt: skip
         for name, compare in checked.items():
             try:
@@ -281,14 +317,20 @@ class _Examined:
 
     # -------------------------------------------------------------------------------- optima
 
-    def _optimum(self, problem: KernelProblem) -> float:
+    @cached_property
+    def optimum(self) -> float:
+        """The proved optimum of the whole problem."""
+        return self._optimum(self.problem)
+
+    def _optimum(self, problem: KernelProblem, written: Formulation | None = None) -> float:
         """The proved optimum of a small problem; it is bracketed if it is not convex."""
-        result = solve(problem, self.formulation)
+        formulation = written or self.formulation
+        result = solve(problem, formulation)
         if result.certificate.claim is Claim.GLOBAL:
             return float(result.objective)
         if not isinstance(result.program, QP):
             raise _DoesNotApply("the optimum is not proved")
-        bracket = bound(problem, self.formulation, gap=TOL, time_limit=10.0)
+        bracket = bound(problem, formulation, gap=TOL, time_limit=10.0)
         if bracket.relative_gap > TOL:
             raise _DoesNotApply("the optimum was not bracketed in ten seconds")
         return float(bracket.lower if bracket.maximised else bracket.upper)
@@ -307,22 +349,69 @@ class _Examined:
         if self.problem.n > 30:
             raise _DoesNotApply("the problem has more than 30 points")
         other = _part(self.problem, self.generator.permutation(np.arange(self.problem.n)))
-        difference = _share(self._optimum(self.problem), self._optimum(other))
+        difference = _share(self.optimum, self._optimum(other))
         return difference, "optima of the points in two orders"
 
-    def smallest(self) -> tuple[float, str]:
+    def scaled(self) -> tuple[float, str]:
+        if self.declared.inner is not None or self.declared.theorem is not None:
+            raise _DoesNotApply("a theorem solves the program, and not its rows")
+        rows = self.declared.subject_to.values()
+        if not any(row.kind in ("Inequality", "Equality") for row in rows):
+            raise _DoesNotApply("the program has no rows")
+        scaled = _Scaled(self.formulation)
+        other: Any = scaled.declare(self.problem).compiled
+        worst = 0.0
+        for _ in range(POINTS):
+            values = self._point()
+            beside = {
+                name: value + self.generator.standard_normal(np.shape(value))
+                for name, value in values.items()
+            }
+            x, z = self.program.from_values(values), other.from_values(values)
+            one, two = (program.at(v).value for program, v in ((self.program, x), (other, z)))
+            size = answers.terms(self.program, self.program.at(x))
+            worst = max(worst, _share(one, two, size))
+            for where in (values, beside):
+                x, z = self.program.from_values(where), other.from_values(where)
+                one, two = self.program.infeasibility(x), other.infeasibility(z)
+                worst = max(worst, _share(one, two, 1.0))
+        told = "program with rows in other units"
+        with suppress(_DoesNotApply):  # where the optimum is not proved
+            if self.problem.n <= 30:
+                worst = max(worst, _share(self.optimum, self._optimum(self.problem, scaled), 1.0))
+                told = "program and optimum with rows in other units"
+        return worst, told
+
+    def _small(self, each: int) -> tuple[KernelProblem, float]:
+        """A problem of so many points of each class, and its optimum."""
         self._whole()
         if self.declared.inner is not None:
             raise _DoesNotApply("the objective is a minimum over kernels")
-        problem, kept = self.problem, np.arange(min(2 * SMALLEST, self.problem.n))
+        problem, kept = self.problem, np.arange(min(2 * each, self.problem.n))
         if problem.task == "classification":
             y = problem.y
-            kept = np.concatenate([np.flatnonzero(y == side)[:SMALLEST] for side in (-1, 1)])
+            kept = np.concatenate([np.flatnonzero(y == side)[:each] for side in (-1, 1)])
         small = _part(problem, np.sort(kept))
         try:
-            optimum = self._optimum(small)
+            return small, self._optimum(small)
         except IndefiniteOptError as error:
             raise _DoesNotApply(f"{small.n} points are refused: {error}") from None
+
+    def faces(self) -> tuple[float, str]:
+        for each in range(FEWEST, 0, -1):
+            small, optimum = self._small(each)
+            try:
+                found, count = by_faces(self.formulation.declare(small), self.generator)
+            except NotEnumerable as reason:
+                if each == 1:
+                    raise _DoesNotApply(f"{small.n} points: {reason}") from None
+                continue
+            break
+        difference = _share(optimum, found, 1.0) if np.isfinite(found) else np.inf
+        return difference, f"{small.n} points: optimum and the best of {count} faces"
+
+    def smallest(self) -> tuple[float, str]:
+        small, optimum = self._small(SMALLEST)
         best = _searched(self.formulation.declare(small), self.sense, self.generator)
         if best is None:
             raise _DoesNotApply("the search has found no feasible point")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,16 @@ import pytest
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from helpers.problems import random_problem
-from indefinite_opt.algebra import Model, Program
+from indefinite_opt.algebra import Model, Program, canonical_form
 from indefinite_opt.errors import FailedCheck, ParameterError
 from indefinite_opt.formulations import known
+from indefinite_opt.modeling import compiler
+from indefinite_opt.modeling.compiler import plans
+from indefinite_opt.workflow import checking
 
 CHECKS = [
-    "objective", "constraints", "gradient", "order", "offset", "smallest", "cvxpy", "title",
+    "objective", "constraints", "gradient", "order", "offset", "scaled", "smallest", "faces",
+    "cvxpy", "title",
 ]  # fmt: skip
 
 
@@ -112,6 +116,43 @@ def test_a_program_that_is_not_the_model_fails(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Program, "evaluate", wrong)
     assert failed(iopt.SVMDual(C=1.0)) == ["objective", "gradient"]
+
+
+def miscompile(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
+    """Bounds are read by another function, and nothing compares the program with the model."""
+    monkeypatch.setattr(canonical_form, "_as_bound", wrong)
+    monkeypatch.setattr(compiler, "compare", lambda *parts: None)
+    monkeypatch.setattr(plans, "_LAST", {})
+
+
+def test_a_compiler_that_misreads_multiples_of_rows_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """4α ≤ 4 as α ≤ 2: nothing but rows in other units shows it."""
+    right = canonical_form._as_bound
+
+    def wrong(name: str, u: Any) -> Any:
+        bound = right(name, u)
+        return None if bound is None else replace(bound, end=bound.end * np.sqrt(bound.size))
+
+    miscompile(monkeypatch, wrong)
+    assert failed(Dual(), random_problem("sigmoid", n=12, seed=5)) == ["scaled"]
+
+
+def test_a_compiler_that_narrows_bounds_fails_at_the_faces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """α ≤ 0.9 in place of α ≤ 1."""
+    right = canonical_form._as_bound
+
+    def wrong(name: str, u: Any) -> Any:
+        bound = right(name, u)
+        return None if bound is None else replace(bound, end=0.9 * bound.end)
+
+    miscompile(monkeypatch, wrong)
+    monkeypatch.setattr(checking, "_searched", lambda *parts: None)  # which may end anywhere
+    problem = random_problem("gaussian", n=12, seed=5)
+    assert failed(Dual(), iopt.KernelProblem(-problem.K, problem.y)) == ["faces"]
 
 
 @dataclass(frozen=True)
