@@ -106,7 +106,12 @@ from indefinite_opt.quadratic.proof.proof_document import (
 )
 from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
 from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
-from indefinite_opt.quadratic.rows.epigraphs import Epigraphs, has_epigraph, names_of_epigraphs
+from indefinite_opt.quadratic.rows.epigraphs import (
+    Epigraphs,
+    has_epigraph,
+    names_of_epigraphs,
+    set_ends,
+)
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.algebra import Constraint, Model, duals_of
-from indefinite_opt.errors import FailedCheck, IndefiniteOptError, ParameterError
+from indefinite_opt.errors import (
+    FailedCheck,
+    IncompatibleSolver,
+    IndefiniteOptError,
+    ParameterError,
+)
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, Values, as_instance, checks
 from indefinite_opt.modeling import Formulation
@@ -330,7 +335,10 @@ class _Examined:
             return float(result.objective)
         if not isinstance(result.program, QP):
             raise _DoesNotApply("the optimum is not proved")
-        bracket = bound(problem, formulation, gap=TOL, time_limit=10.0)
+        try:
+            bracket = bound(problem, formulation, gap=TOL, time_limit=10.0)
+        except IncompatibleSolver as error:
+            raise _DoesNotApply(str(error)) from None
         if bracket.relative_gap > TOL:
             raise _DoesNotApply("the optimum was not bracketed in ten seconds")
         return float(bracket.lower if bracket.maximised else bracket.upper)

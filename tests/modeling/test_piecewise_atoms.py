@@ -385,6 +385,16 @@ def test_a_wrong_epigraph_is_noticed(monkeypatch: pytest.MonkeyPatch, damage: st
         monkeypatch.setattr(Epigraph, damage, plain)
 
 
+@pytest.mark.parametrize("n", [2, 32, 34])
+def test_narrow_bounds_of_variables_are_no_error_of_the_compiler(n: int) -> None:
+    """The random values at which programs are compared are outside of these bounds."""
+    x, wide = cp.Variable(1, name="x"), iopt.KernelProblem(np.eye(n), [1, -1] * (n // 2))
+    rows = {"lower": x >= 0, "upper": x <= 0.001}
+    model = Model(minimize=cp.max(cp.maximum(x - 1, 2 * x)), subject_to=rows)
+    assert isinstance(compiled(model, wide), PolyhedralQP)
+    assert iopt.solve(wide, Written("narrow", model)).objective == pytest.approx(0.0, abs=1e-12)
+
+
 def corner(atoms: Any) -> Model:
     """min ½‖x - (2, 2)‖² with max x ≤ 1, whose multiplier is 1 + 1, and a row beside that."""
     x = atoms.Variable(2, name="x")

@@ -156,6 +156,23 @@ def test_a_compiler_that_narrows_bounds_fails_at_the_faces(
 
 
 @dataclass(frozen=True)
+class Sizes(iopt.Formulation):
+    """max ½ aᵀKa - ‖a‖₁ between rows of atoms, which no one has bounded one by one."""
+
+    def model(self, problem: Any) -> Model:
+        a, (K,) = cp.Variable(problem.n, name="a"), problem.symbols("K")
+        rows = {"sizes": cp.norm_inf(a) <= 2, "sum": cp.sum(cp.pos(a)) + cp.max(a) <= 3}
+        return Model(maximize=0.5 * cp.quad_form(a, K) - cp.norm1(a), subject_to=rows)
+
+
+def test_models_with_atoms_are_checked() -> None:
+    told = {line.name: line for line in iopt.check(Sizes()).lines}
+    assert told["gradient"].words == "the objective has atoms with kinks"
+    applied = {name for name, line in told.items() if not np.isnan(line.difference)}
+    assert {"objective", "constraints", "order", "scaled", "smallest", "title"} <= applied
+
+
+@dataclass(frozen=True)
 class Spelled(Dual):
     """A parameter that its title does not show as it is read."""
 

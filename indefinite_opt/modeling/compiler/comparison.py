@@ -247,7 +247,9 @@ def _shortfall(program: CompiledProgram[Any], values: Values) -> Array:
 @_shortfall.register
 def _(qp: PolyhedralQP, values: Values) -> Array:
     body = qp.feasible
-    x, declared = qp.from_values(values), np.zeros(body.h.size, dtype=bool)
+    # Bounds of t that follow from those of the variables hold between these only.
+    inside = np.clip(qp.from_values(values), body.lower, np.maximum(body.lower, body.upper))
+    x, declared = qp.from_values(qp.values(inside)), np.zeros(body.h.size, dtype=bool)
     for block in qp.named.values():
         for one in block.pieces:
             if one.kind == "inequalities":

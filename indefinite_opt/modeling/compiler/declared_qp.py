@@ -20,6 +20,7 @@ from indefinite_opt.quadratic import (
     Polyhedron,
     entry_names,
     names_of_epigraphs,
+    set_ends,
 )
 
 _OF_POINTS = (
@@ -96,8 +97,8 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
         constants, doubt = (), 0.0
         P, q, constant = smooth.arrays(places, total)
     epigraphs = tops.epigraphs(places)
+    set_ends(epigraphs, body)
     for term in epigraphs:
-        lower[term.place], upper[term.place] = term.ends(lower, upper)
         costs, squares = term.costs
         q[term.place] += costs
         if squares.any():
@@ -110,17 +111,8 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
     inequalities = (*called["inequalities"], *sides)
     names = Names((*variables, *entries), inequalities, tuple(called["equalities"]))
     blocks = tuple(part for part, _ in layout.values())
-    body = Polyhedron(
-        G.whole,
-        h.whole,
-        A.whole,
-        b.whole,
-        lower,
-        upper,
-        names,
-        blocks,
-        frozenset((*entries, *sides)),
-    )
+    atoms = frozenset((*entries, *sides))
+    body = Polyhedron(G.whole, h.whole, A.whole, b.whole, lower, upper, names, blocks, atoms)
     return PolyhedralQP(
         body, 0.5 * (P + P.T), q, sense=form.sense, constant=constant, layout=layout, named=named,
         epigraphs=tuple(epigraphs), constants=constants, doubt=doubt,

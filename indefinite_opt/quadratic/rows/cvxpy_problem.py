@@ -19,7 +19,8 @@ from indefinite_opt.foundation import Array, is_sparse
 from indefinite_opt.quadratic.data.naming import entry_names
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.declared_rows import Epigraph
-from indefinite_opt.quadratic.rows.epigraphs import Epigraphs, names_of_epigraphs
+from indefinite_opt.quadratic.rows.epigraphs import Epigraphs, names_of_epigraphs, set_ends
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 
 _EXPECTED = "atoms that are convex where they stand, as in `atom <= affine`"
 
@@ -83,6 +84,7 @@ def program_of_cvxpy(problem: Any) -> tuple[dict[str, Any], CvxpyOrigin]:
     P, q, constant = replace(form, affine=tops.affine).arrays(stacked.places, tops.total)
     stacked.epigraphs = tops.epigraphs(stacked.places)
     names, sides = names_of_epigraphs(stacked.epigraphs)
+    set_ends(stacked.epigraphs, stacked.body)
     of_rows = iter(sides)
     for term in stacked.epigraphs:
         stacked.stand_for(term, of_rows)
@@ -178,7 +180,7 @@ class CvxpyOrigin:
                 self.entries.append(place)
 
     def stand_for(self, term: Epigraph, names: Iterator[str]) -> None:
-        """Keep the rows of an epigraph under the next of some names, and bounds of its entries."""
+        """Keep the rows of an epigraph under the next of some names."""
         for rows, level in term.sides():
             if not np.isfinite(level).all():
                 raise NotCanonical(term.text, "an atom with finite numbers")
@@ -186,7 +188,17 @@ class CvxpyOrigin:
             for row, end in zip(rows, ends, strict=True):
                 self.rows.append((row, -np.inf, end, next(names)))
                 self.entries.append(None)
-        self.lower[term.place], self.upper[term.place] = term.ends(self.lower, self.upper)
+
+    @property
+    def body(self) -> Polyhedron:
+        """The polyhedron of rows and bounds, in whose arrays it has the bounds."""
+
+        def stacked(equal: bool) -> tuple[Array, Array]:
+            kept = [(row, high) for row, low, high, _ in self.rows if (low == high) == equal]
+            none = np.zeros((0, self.lower.size))
+            return np.vstack([none, *(row for row, _ in kept)]), np.array([e for _, e in kept])
+
+        return Polyhedron(*stacked(False), *stacked(True), self.lower, self.upper)
 
     def _tighten(self, j: int, coefficient: float, right: float, place: tuple[str, int]) -> bool:
         """Whether coefficient · x_j ≤ right was taken as a bound, as it is if that is exact."""

@@ -18,6 +18,7 @@ from indefinite_opt.algebra import (
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.data.naming import entry_names
 from indefinite_opt.quadratic.rows.declared_rows import Epigraph
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 
 
 def has_epigraph(part: SeparableTerm) -> bool:
@@ -139,6 +140,19 @@ class Epigraphs:
             text = _label(part.text)
             found.append(Epigraph(part.kind, place, weights, U, c, part.bend, text))
         return found
+
+
+def set_ends(terms: list[Epigraph], body: Polyhedron) -> None:
+    """Write bounds of the entries of epigraphs into those of the rows of the other variables.
+
+    The upper ones are as far as these rows let the terms be, of which rows for the terms say
+    nothing.
+    """
+    lower, upper = body.lower, body.upper
+    low, high = (end.copy() for end in body.intervals) if terms else (lower, upper)
+    for term in terms:
+        lower[term.place], upper[term.place] = term.ends(lower, upper)[0], term.ends(low, high)[1]
+        low[term.place], high[term.place] = lower[term.place], upper[term.place]
 
 
 _LONGEST = 40
