@@ -258,8 +258,8 @@ class QuadraticProgram(Declaration, Problem):
         The objective is quadratic and the constraints are affine, but for piecewise linear atoms,
         their squares and `huber`, which may be where they are convex. x holds the entries of all
         variables, in the order of `names.variables`, and behind them those that stand for atoms,
-        which rows keep above these. Rows have the labels of their constraints, or their places in
-        `problem.constraints`.
+        which rows keep above these; given ones count as the least ones. Rows have the labels of
+        their constraints, or their places in `problem.constraints`.
 
         Raises
         ------
@@ -459,9 +459,11 @@ class QuadraticProgram(Declaration, Problem):
         body = Polyhedron(
             self.G, self.h, self.A, self.b, self.lb, self.ub, self.names, atoms=self._atoms
         )
+        epigraphs = () if self.cvxpy_origin is None else tuple(self.cvxpy_origin.epigraphs)
         return PolyhedralQP(
-            body, self.P, self.q, sense=self.sense, constant=self.constant, notes=self.notes
-        )
+            body, self.P, self.q, sense=self.sense, constant=self.constant, notes=self.notes,
+            epigraphs=epigraphs,
+        )  # fmt: skip
 
 
 def _count(number: int, noun: str) -> str:

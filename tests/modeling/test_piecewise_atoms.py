@@ -395,6 +395,47 @@ def test_narrow_bounds_of_variables_are_no_error_of_the_compiler(n: int) -> None
     assert iopt.solve(wide, Written("narrow", model)).objective == pytest.approx(0.0, abs=1e-12)
 
 
+AT = np.array([1 / 3, 0.1, -0.7])
+
+AT_ZERO: dict[str, Any] = {
+    "sizes": lambda cp, x: Model(minimize=cp.norm1(x - AT)),
+    "images": lambda cp, x: Model(minimize=0.5 * cp.norm1(A @ x - A @ AT) + cp.max(cp.abs(x - AT))),
+    "beside an active row": lambda cp, x: Model(
+        minimize=2 * cp.sum_largest(cp.abs(x - AT), 2) + cp.sum_squares(cp.pos(A @ x - A @ AT)),
+        subject_to={"sum": cp.sum(x) <= float(np.sum(AT)), "size": cp.norm1(x) <= 2},
+    ),
+    "with a constant": lambda cp, x: Model(
+        minimize=cp.sum_squares(x - np.array([1.0, 1.0, 0.0])) + cp.sum(cp.huber(x[:2] - 1, 0.25)),
+        subject_to={"size": cp.norm_inf(x) <= 1, "low": x >= -1},
+    ),
+    "at the origin": lambda cp, x: Model(
+        minimize=0.5 * cp.sum_squares(A @ x) + 0.3 * cp.norm1(A @ x) + cp.max(cp.abs(x)),
+        subject_to={"cap": cp.sum(x) + 2 * cp.max(cp.pos(A @ x)) <= 0, "low": x >= -1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_ZERO)
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_an_optimum_of_zero_is_proved_up_to_the_rounding_of_terms(atoms: Any, name: str) -> None:
+    """Rounding of u counts in |u| although |u| is about 0, and t ≥ |u| is met by as much."""
+    model = AT_ZERO[name](atoms, atoms.Variable(3, name="x"))
+    certificate = iopt.solve(problem(), Written(name, model)).certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert abs(certificate.objective) <= 1e-13
+    assert abs(certificate.bound) <= 1e-12
+
+
+def test_a_small_optimum_that_is_not_rounding_is_no_zero() -> None:
+    """|x - 1| with x ≥ 1 + 1e-9: its terms are 2, and a value of 2e-9 has a gap of its own."""
+    x = cp.Variable(name="x")
+    rows = {"low": x >= 1 + 1e-9, "up": x <= 2}
+    formulation = Written("small", Model(minimize=cp.abs(x - 1), subject_to=rows))
+    assert iopt.solve(problem(), formulation).certificate.claim is iopt.Claim.GLOBAL
+    other = iopt.verify(problem(), formulation, {"x": np.array(1 + 2e-9)})
+    assert other.claim < iopt.Claim.GLOBAL
+
+
 def corner(atoms: Any) -> Model:
     """min ½‖x - (2, 2)‖² with max x ≤ 1, whose multiplier is 1 + 1, and a row beside that."""
     x = atoms.Variable(2, name="x")

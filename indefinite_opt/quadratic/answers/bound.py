@@ -102,7 +102,7 @@ def bounds_from(qp: PolyhedralQP, point: Point[Array], z: Array, y: Array) -> It
     Each is the largest up to then.
     """
     best = -np.inf
-    for value in dual_bounds(qp.along_rows, qp.q, qp.feasible, point, z, y):
+    for value in dual_bounds(qp.along_rows, qp.q, qp.feasible, point, z, y, qp.constant):
         best = max(best, value)
         yield LowerBound(_less_doubt(qp, best))
 

@@ -16,7 +16,7 @@ from indefinite_opt.quadratic.programs.program import (
     VectorProgram,
 )
 from indefinite_opt.quadratic.programs.qp import QP
-from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
+from indefinite_opt.quadratic.rows.nearby import Nearby, granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 
 
@@ -97,13 +97,29 @@ def _(
 
 @attained.register
 def _(qp: PolyhedralQP, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
-    """The point `near`, and an error that covers its radius, the rounding of F, and the `doubt`."""
+    """The point `near`, and an error that covers its radius, the rounding of F, and the `doubt`.
+
+    Where the point is not feasible, one near its `lifted` entries of epigraphs counts if it is
+    better: these have room for the rounding of their rows, and nothing else has to move for that.
+    """
     if qp.constants:
         # Near a feasible point F is the same without what `at` adds.
         point = QP.at(qp, point.x)
     near = qp.feasible.near(point.x)
     if near is None:
         return feasible_near(qp, point, infeasibility), qp.doubt
+    found = _with_error(qp, point, near)
+    if qp.epigraphs and not np.array_equal(near.x, point.x):
+        above = qp.feasible.near(qp.lifted(point.x))
+        if above is not None and above.exactly >= near.exactly:
+            other = _with_error(qp, point, above)
+            if other[0].value + other[1] < found[0].value + found[1]:
+                return other
+    return found
+
+
+def _with_error(qp: PolyhedralQP, point: Point[Array], near: Nearby) -> tuple[Point[Array], float]:
+    """The point near another one, and what F at an exactly feasible point differs from F there."""
     same = np.array_equal(near.x, point.x)
     moved = point if same else QP.at(qp, near.x)
     sizes, rounding = qp.along_rows.sizes, (qp.n + 2.0) * EPS

@@ -47,7 +47,8 @@ def _(qp: PairedQP, point: Point[Array]) -> float:
 
 @terms.register
 def _(qp: PolyhedralQP, point: Point[Array]) -> float:
-    return sizes_of_terms(qp, np.abs(point.x))
+    # The value of an atom is rounded as the terms of what it stands for are.
+    return sizes_of_terms(qp, qp.terms(point.x))
 
 
 def sizes_of_terms(qp: PolyhedralQP, size: Array) -> float:

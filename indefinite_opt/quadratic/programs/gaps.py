@@ -16,8 +16,9 @@ and f₀, both lie in [-R, R] with
 
     R = 64 · 2⁻⁵³ · (Σ|terms of the objective| + Σᵢ|λᵢ|(|bᵢ| + Σⱼ|aᵢⱼxⱼ|)),
 
-the optimal value is 0 up to rounding. Constants are terms, bounds are rows, and the multipliers λ
-are those that this package computes, as larger ones from a caller would make R larger.
+the optimal value is 0 up to rounding. Constants are terms, and so are the terms of u in an atom
+such as |u|; bounds are rows, and the multipliers λ are those that this package computes, as larger
+ones from a caller would make R larger.
 
 Multiplying a kernel by s and dividing the weights by s multiplies value, bound, u and R by the same
 factor, so that no claim depends on the scale.

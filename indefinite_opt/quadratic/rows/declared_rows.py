@@ -152,7 +152,7 @@ class Epigraph(NamedTuple):
             room = (most.reshape(-1, self.weights.size) + around).ravel()
             return np.concatenate([-around, np.zeros(most.size)]), np.concatenate([around, room])
         if self.kind == "huber":
-            bend = np.full(most.size, self.number)
+            bend = np.minimum(most, self.number)
             return np.concatenate([-bend, np.zeros(most.size)]), np.concatenate([bend, most])
         return np.zeros(most.size), most
 

@@ -312,8 +312,9 @@ def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:
 
 
 def dual_bounds(
-    curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array
-) -> Iterator[float]:
+    curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array,
+    constant: float = 0.0,
+) -> Iterator[float]:  # fmt: skip
     """Lower bounds on F = ½xᵀPx + qᵀx over the polyhedron if F is convex there, ever dearer ones.
 
     Fixed variables of x are moved to their bounds first, so that they do not differ in feasible
@@ -329,8 +330,8 @@ def dual_bounds(
     infinite range of d_i makes it costly, other multipliers nearby are better: those with r_i = 0,
     see `balanced`, or those of a linear program that gives r_i the right sign, see `shifted`.
     Subtracted are the rounding of the sums and what these multipliers may change. Where that proves
-    nothing, or the value is 0 and any rounding too much, fractions may prove more; ends that only
-    linear programs prove are left for last.
+    nothing, or the value is 0, with or without the constant of F, and any rounding too much,
+    fractions may prove more; ends that only linear programs prove are left for last.
     """
     multipliers = np.concatenate([np.maximum(z, 0.0), y])
     x = np.where(body.fixed, body.lower, point.x)
@@ -343,7 +344,8 @@ def dual_bounds(
     small = body.n * (body.n + multipliers.size) <= _SMALL
     open_ = not np.isfinite(all_ends).all()
     terms = np.abs(x) @ (curvature.sizes @ np.abs(x) + np.abs(q))
-    fails = open_ or abs(point.value) <= _NEAR_ZERO * terms
+    value = min(abs(point.value), abs(point.value + constant))
+    fails = open_ or value <= _NEAR_ZERO * (terms + abs(constant))
 
     def exact() -> float:
         fits = fails and curvature.is_semidefinite

@@ -6,11 +6,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
 from indefinite_opt.quadratic.matrices.units import own_units
-from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products
+from indefinite_opt.quadratic.rows.no_optimum import Vector, at_ends, met_exactly, products
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 
 MAX_WORK = 1e6
@@ -37,7 +38,8 @@ def exact_bound(P: Matrix, q: Array, body: Polyhedron, x: Array, z: Array, y: Ar
         F(w) ≥ Σ min(r_j l_j, r_j u_j) - ½vᵀPv - zᵀh - yᵀb.
 
     For that, v and the multipliers are changed a little from x and those of a solver, so that r_j
-    is exactly 0 where x_j has an infinite bound and is not at the other one, or r_j is about 0.
+    is exactly 0 where x_j is not at a bound, or r_j is about 0. Finite ranges only need that where
+    the optimum is exactly 0, so that the bound is also computed without: the better one counts.
 
     >>> import indefinite_opt as iopt
     >>> qp = iopt.QuadraticProgram([[4.0, 6.0], [6.0, 9.0]], [0.0, -3.0], ub=[0.0, 2.0]).program()
@@ -55,13 +57,23 @@ def exact_bound(P: Matrix, q: Array, body: Polyhedron, x: Array, z: Array, y: Ar
     flat = np.abs(columns @ guess + q) <= ACTIVE_SHARE * (
         np.abs(columns) @ np.abs(guess) + np.abs(q)
     )
-    open_ = (np.isinf(body.lower) | np.isinf(body.upper)) & (flat | ~(low | high))
+    inside = flat | ~(low | high)
+    open_ = (np.isinf(body.lower) | np.isinf(body.upper)) & inside
     # Multipliers change first, since a point that is exactly optimal should stay.
     size = 1e-6 * (float(np.abs(x).max(initial=0.0)) or 1.0)
     able = np.concatenate([np.where(low | high, 0.0, size), z[active], np.ones(y.size)])
-    found = met_exactly(columns[open_], guess, -q[open_], able)
-    if found is None or min(found[body.n : body.n + active.size], default=0) < 0:
-        return -math.inf
+    best = -math.inf
+    for zero in (open_, inside) if np.any(inside & ~open_) else (open_,):
+        found = met_exactly(columns[zero], guess, -q[zero], able)
+        if found is not None and min(found[body.n : body.n + active.size], default=0) >= 0:
+            best = max(best, _proved(P, q, body, columns, active, found))
+    return best
+
+
+def _proved(
+    P: Array, q: Array, body: Polyhedron, columns: Array, active: NDArray[np.intp], found: Vector
+) -> float:
+    """The bound by v and the multipliers of the active rows, one behind the other."""
     slopes = [part + Fraction(c) for part, c in zip(products(columns, found), q, strict=True)]
     least = at_ends(slopes, body.upper, body.lower)
     if least is None:

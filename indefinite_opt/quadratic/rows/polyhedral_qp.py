@@ -10,6 +10,7 @@ import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import (
+    EPS,
     Array,
     TimeLimitReached,
     Values,
@@ -37,6 +38,10 @@ _LEAST_ROW = 1e-307
 """Least size of the largest entry of a row that is not zero: below it numbers of double precision
 lose digits, and multipliers overflow."""
 
+_LIFT = 8.0
+"""Roundings of its terms by which an entry of an epigraph is lifted above the least one: a quarter
+of those up to which a value counts as 0."""
+
 _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
 
@@ -49,10 +54,11 @@ class PolyhedralQP(QP):
 
     x is made of declared variables, whose places and shapes are the `layout`, and, behind them, of
     `epigraphs`: entries that stand for |u_i|, max(u_i, 0) and other piecewise linear or quadratic
-    functions of an affine u, by rows. `named` are the declared constraints. F leaves out the
-    `constants` of kernels that equations fix; multipliers by declared names, and F at points that
-    miss these equations, are those of the declared program. By default x is the only variable, and
-    all rows of one kind, or all bounds on one side, are one constraint.
+    functions of an affine u, by rows; if x is the only variable, they are a part of it. `named` are
+    the declared constraints. F leaves out the `constants` of kernels that equations fix;
+    multipliers by declared names, and F at points that miss these equations, are those of the
+    declared program. By default x is the only variable, and all rows of one kind, or all bounds on
+    one side, are one constraint.
     """
 
     has_own_rows = True
@@ -272,6 +278,8 @@ class PolyhedralQP(QP):
         objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + c[: v.size] @ v
         known: list[tuple[Epigraph, Any]] = []
         for term in self.epigraphs:
+            if term.place.start < v.size:  # is a part of the only variable
+                continue
             u = term.U[:, : v.size] @ v + term.c
             for before, values in known:
                 A = before.gathered(term.U)
@@ -306,6 +314,14 @@ class PolyhedralQP(QP):
             ends = np.abs(term.ends(-sizes, sizes))
             sizes[term.place] = np.maximum(sizes[term.place], ends.max(axis=0))
         return sizes
+
+    def lifted(self, x: Array) -> Array:
+        """x with entries of epigraphs that are above the least ones by the rounding of these."""
+        lifted, room = x.copy(), _LIFT * EPS * self.terms(x)
+        for term in self.epigraphs:
+            lifted[term.place] = term.least(lifted)
+            lifted[term.tops] += room[term.tops]
+        return lifted
 
     # ------------------------------------------------------------------ values
 
