@@ -24,7 +24,7 @@ from indefinite_opt.quadratic.bracket.search import (
     proved_tree,
 )
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.data.naming import Names, entry_names
+from indefinite_opt.quadratic.data.naming import Names, entry_names, side_name
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import names

@@ -309,6 +309,10 @@ CONFLICTS: dict[str, tuple[Any, list[str], float]] = {
         lambda cp, x: {"cap": cp.max(x) + cp.norm_inf(x - 1) <= 1, "sum": cp.sum(x) >= 9},
         ["cap", "sum"], 12 / 5,  # at x = 3 - r/3: 5 - 2r/3 = 1 + r
     ),
+    "a largest size below a sum": (
+        lambda cp, x: {"cap": cp.norm_inf((1 - np.eye(3)) @ x) <= 1, "sum": cp.sum(x) >= 4},
+        ["cap", "sum"], 1.0,  # 2(4 - r) = 3(1 + r)
+    ),
     "positive parts below a sum": (
         lambda cp, x: {"cap": 2 * cp.sum(cp.pos(x - 1)) <= 1, "sum": cp.sum(x) >= 5},
         ["cap", "sum"], 1.0,  # 2(2 - r) = 1 + r

@@ -21,6 +21,7 @@ from indefinite_opt.quadratic import (
     entry_names,
     names_of_epigraphs,
     set_ends,
+    side_name,
 )
 
 _OF_POINTS = (
@@ -84,8 +85,8 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
             if tops.opened(row):
                 piece = _bounded(rows, level, shape, layout, lower, upper)
             if piece is None:
-                side = f"{row.name}, side {k + 1}" if k else row.name
-                piece = DeclaredRows("inequalities", below(side, rows, -level, shape), shape)
+                part = below(side_name(row.name, k), rows, -level, shape)
+                piece = DeclaredRows("inequalities", part, shape)
             pieces.append(piece)
         named[row.name] = pieces[0]._replace(others=tuple(pieces[1:]))
     body = Polyhedron(G.whole, h.whole, A.whole, b.whole, lower, upper)

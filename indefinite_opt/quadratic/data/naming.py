@@ -70,6 +70,20 @@ def _checked(argument: str, given: Any, size: int) -> tuple[str, ...]:
     return names
 
 
+def side_name(name: str, k: int) -> str:
+    """The name of row k of the rows that stand for a declared constraint together.
+
+    >>> side_name("size", 0), side_name("size", 1), without_side("row size, side 2[0]")
+    ('size', 'size, side 2', 'row size[0]')
+    """
+    return f"{name}, side {k + 1}" if k else name
+
+
+def without_side(name: str) -> str:
+    """The name of the declared constraint, given one of `side_name`."""
+    return re.sub(r", side \d+", "", name)
+
+
 def entry_names(name: str, shape: tuple[int, ...]) -> list[str]:
     """What the entries of an array are called, column by column.
 

@@ -16,7 +16,7 @@ import numpy as np
 from indefinite_opt.algebra import Model, NotCanonical, attributes_of, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
-from indefinite_opt.quadratic.data.naming import entry_names
+from indefinite_opt.quadratic.data.naming import entry_names, side_name
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.declared_rows import Epigraph
 from indefinite_opt.quadratic.rows.epigraphs import Epigraphs, names_of_epigraphs, set_ends
@@ -80,7 +80,7 @@ def program_of_cvxpy(problem: Any) -> tuple[dict[str, Any], CvxpyOrigin]:
     stacked.extend(tops.total)
     for row in tops.rows:
         for k, (piece, level) in enumerate(tops.pieces(row, stacked.places)):
-            stacked.constrain(row.name, f", side {k + 1}" * (k > 0), piece, level, row.equal)
+            stacked.constrain(row.name, k, piece, level, row.equal)
     P, q, constant = replace(form, affine=tops.affine).arrays(stacked.places, tops.total)
     stacked.epigraphs = tops.epigraphs(stacked.places)
     names, sides = names_of_epigraphs(stacked.epigraphs)
@@ -160,12 +160,12 @@ class CvxpyOrigin:
         free = np.full(total - self.n, np.inf)
         self.lower, self.upper = np.append(self.lower, -free), np.append(self.upper, free)
 
-    def constrain(self, name: str, side: str, rows: Array, level: Array, equal: bool) -> None:
+    def constrain(self, name: str, side: int, rows: Array, level: Array, equal: bool) -> None:
         """Keep Rx + r ≤ 0 or = 0 of a constraint, or the bounds of rows in a single variable.
 
-        A constraint on an atom may have several such `side`s.
+        A constraint on an atom may have several sides, of which this is one.
         """
-        names = entry_names(f"{name}{side}", self.constraints[name].shape)
+        names = entry_names(side_name(name, side), self.constraints[name].shape)
         ends = (0.0 - level).tolist()
         for entry, (row, end, called) in enumerate(zip(rows, ends, names, strict=True)):
             used, place = np.flatnonzero(row), (name, entry)

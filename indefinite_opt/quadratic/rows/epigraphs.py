@@ -175,5 +175,5 @@ def names_of_epigraphs(terms: list[Epigraph]) -> tuple[list[str], list[str]]:
         size = term.place.stop - term.place.start
         entries += entry_names(text, (size,) if size > 1 else ())
         for side, (_, level) in enumerate(term.sides()):
-            rows += entry_names(f"{text}, side {side + 1}", (level.size,))
+            rows += entry_names(f"{text}, piece {side + 1}", (level.size,))
     return entries, rows

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import Array, one_thread, seconds_left
+from indefinite_opt.quadratic.data.naming import without_side
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.units import Units, natural_units
 from indefinite_opt.quadratic.programs.program import Point
@@ -92,7 +93,7 @@ def conflict(
     # All sides as normals·z ≤ ends; an equation has two.
     m, count, R = body.rhs.size, body.h.size, form.dense_matrix
     place, sign = np.r_[:m, count:m], np.r_[np.ones(m), -np.ones(m - count)]
-    rows = [called.inequality(k) for k in range(count)]
+    rows = [without_side(called.inequality(k)) for k in range(count)]
     rows += [called.equality(k) for k in range(m - count)]
     names = [rows[k] for k in place]
     names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
