@@ -34,7 +34,7 @@ def program_of_cvxpy(problem: Any) -> tuple[dict[str, Any], CvxpyOrigin]:
     equations and inequalities. An inequality in one variable becomes a bound. Piecewise linear
     atoms, their squares and `huber` may be where they are convex; they have entries of their own
     behind those of the variables, with rows. Parameters count with their present values.
-    `ProblemError` names what is none of these.
+    `ProblemError` names any other part.
     >>> import cvxpy as cp
     >>> x = cp.Variable(2, name="x")
     >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
