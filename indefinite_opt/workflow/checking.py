@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.algebra import Constraint, Model, duals_of
+from indefinite_opt.algebra import Constraint, Model, attributes_of, duals_of
 from indefinite_opt.errors import (
     FailedCheck,
     IncompatibleSolver,
@@ -496,6 +496,8 @@ def _searched(declared: Any, sense: float, generator: np.random.Generator) -> fl
     kinds = {"Inequality": "ineq", "Equality": "eq"}
     if not all(row.kind in kinds for row in declared.subject_to.values()):
         raise _DoesNotApply("a constraint is neither ≤ nor =")
+    if any(attributes_of(variable) for variable in declared.variables.values()):
+        raise _DoesNotApply("variables have attributes")
 
     def put(x: Array) -> None:
         parts = np.split(x, np.cumsum(sizes)[:-1])

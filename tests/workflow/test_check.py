@@ -167,7 +167,7 @@ class Sizes(iopt.Formulation):
 
 def test_models_with_atoms_are_checked() -> None:
     told = {line.name: line for line in iopt.check(Sizes()).lines}
-    assert told["gradient"].words == "the objective has atoms with kinks"
+    assert told["gradient"].words == "the objective has edges, where it has no gradient"
     applied = {name for name, line in told.items() if not np.isnan(line.difference)}
     assert {"objective", "constraints", "order", "scaled", "smallest", "title"} <= applied
 

@@ -51,6 +51,9 @@ from indefinite_opt.quadratic import (
     relative,
 )
 
+_MISSED = 1e-9
+"""Share of terms up to which a point of a solver with its bounds met exactly is kept."""
+
 
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
     """The method in one thread at a time, as the variables of cvxpy hold its values."""
@@ -181,6 +184,24 @@ class ConvexProgram(ExplicitProgram):
         found = self.solution
         near = form.completed(np.zeros(form.n)) if found is None else found.z
         return interior_point(form, np.where(np.isfinite(near), near, 0.0))
+
+    @cached_property
+    def solved_values(self) -> Values | None:
+        """The declared variables of the solution, repaired; None if there is none.
+
+        Bounds are met exactly where that leaves the value that a feasible point attains. Else it is
+        that point: an atom may have another value, or none, where a matrix is singular.
+        """
+        form, found = self.graph, self.solution
+        if form is None or found is None:
+            return None
+        values = self.repaired(form.values(found.z))
+        near = feasible_point(form, found.z, lambda: self._interior, keeps=True)
+        if near is None or self.infeasibility(values) <= _MISSED:
+            value = self.value(values)
+            if near is None or abs(value - near[1]) <= _MISSED * abs(near[1]):
+                return values
+        return form.values(near[0])
 
     def feasible_near(self, values: Values) -> tuple[Array, float] | None:
         """A feasible point of the graph form, and the value that it certainly attains, or None."""

@@ -183,17 +183,7 @@ def _raised(piece: ConePiece, Z: Array, wanted: Array) -> Array:
 def _linearised(piece: Any, u: Array, top: Array) -> tuple[Array, float, float]:
     """Slope v by u and the level l of λφ(u) ≥ vᵀu + l, with the size of its terms."""
     if isinstance(piece, OpaquePiece):
-        w = u.ravel()
-        args = piece.args(w)
-        parts = [
-            np.asarray(one.toarray() if hasattr(one, "toarray") else one, dtype=float)
-            for one, arg in zip(piece.atom._grad(args), piece.atom.args, strict=True)
-            if not arg.is_constant() and one is not None
-        ]
-        slope = np.vstack([p.reshape(-1, top.size) for p in parts]) if parts else np.zeros((0, 1))
-        v = slope @ top if len(slope) == w.size else np.full(w.size, np.nan)
-        value = np.ravel(np.asarray(piece.atom.numeric(args), dtype=float), order="F")
-        return v, float(top @ value - v @ w), float(np.abs(v) @ np.abs(w))
+        return _tangent(piece, u.ravel(), top)
     image = piece.image(u)
     v = 2.0 * top * image
     level = -float(np.sum(top * u * image))
@@ -202,6 +192,23 @@ def _linearised(piece: Any, u: Array, top: Array) -> tuple[Array, float, float]:
     else:
         size = float(top[0] * np.sum(np.abs(u) * (np.abs(piece.P) @ np.abs(u))))
     return v.ravel(), level, size
+
+
+def _tangent(piece: OpaquePiece, w: Array, top: Array) -> tuple[Array, float, float]:
+    """The same by the gradient that cvxpy knows; nan where it knows none."""
+    args = piece.args(w)
+    try:
+        parts = [
+            np.asarray(one.toarray() if hasattr(one, "toarray") else one, dtype=float)
+            for one in piece.atom._grad(args)
+        ]
+        v = np.concatenate([np.reshape(part, (-1, top.size)) @ top for part in parts])
+        value = np.ravel(np.asarray(piece.atom.numeric(args), dtype=float), order="F")
+    except (ValueError, IndexError, TypeError, NotImplementedError, np.linalg.LinAlgError):
+        v, value = np.zeros(0), np.zeros(top.size)
+    if v.size != w.size:  # as for atoms with constants among their arguments
+        return np.full(w.size, np.nan), np.nan, np.nan
+    return v, float(top @ value - v @ w), float(np.abs(v) @ np.abs(w))
 
 
 @_QUIET

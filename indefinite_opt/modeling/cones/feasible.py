@@ -15,9 +15,11 @@ _ROUNDS = 12
 
 
 def feasible_point(
-    form: GraphForm, start: Array, interior: Callable[[], Array | None]
+    form: GraphForm, start: Array, interior: Callable[[], Array | None], keeps: bool = False
 ) -> tuple[Array, float] | None:
     """A point near another one, and an upper bound on the least objective that it proves.
+
+    Variables h are those of the atoms, unless the point `keeps` its own.
 
     The point z, or one within its rounding of the equations, surely satisfies all pieces: it lies
     between a point of the equations and an interior one, as near to the former as its margins
@@ -28,7 +30,7 @@ def feasible_point(
     z = _onto_equations(form, start)
     if z is None:
         return None
-    z = form.completed(z)
+    z = z if keeps else form.completed(z)
     if not np.isfinite(z).all():
         return None
     radius = _radius(form, z)

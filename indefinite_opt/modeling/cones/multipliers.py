@@ -71,6 +71,7 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved |
     given: dict[int, Any] = {}
     rows: list[Any] = []
     alone = _in_objective_only(form)
+    left_out: set[tuple[int, int]] = set()
     for k, piece in enumerate(form.pieces):
         if k in held:
             cost -= piece.A.T @ held[k].ravel()
@@ -89,6 +90,7 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved |
             values = _function(piece, u, in_objective=True)
             objective = objective + cp.sum(cp.multiply(cost[piece.height], values))
             rows.append(h == 0)
+            left_out.add((piece.height.start, piece.height.stop))
             continue
         values = _function(piece, u)
         rows.append(h <= values if _is_concave(piece) else h >= values)
@@ -107,6 +109,9 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved |
         if all(np.isfinite(part).all() for part in parts):
             iterations = int(problem.solver_stats.num_iters or 0)
             point = np.asarray(z.value, dtype=float)
+            for h in form.hidden:  # those of squares are not in the program of the solver
+                if (h.place.start, h.place.stop) in left_out:
+                    point[h.place] = h.phi(h.A @ point + h.b)
             found = Solved(point, Multipliers(tuple(parts)), iterations)
             if is_accurate:
                 return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +30,6 @@ from indefinite_opt.quadratic import (
 )
 from indefinite_opt.solvers.external.cvxpy_backend import (
     missing_package,
-    moved,
     or_feasible,
     solve_by_cvxpy,
 )
@@ -137,14 +135,12 @@ def solution_of_cones(task: Task[Any]) -> Solution | None:
     program = task.program
     if not isinstance(program, ConvexProgram):
         return None
-    found = task.in_time(None, lambda: program.solution)
-    if found is None or program.graph is None:
+    values = task.in_time(None, lambda: program.solved_values)
+    if values is None or program.solution is None:
         return None
-    values = program.graph.values(found.z)
     return Solution(
-        values=moved(task, partial(answers.feasible_values, program), values),
-        multipliers={}, status=Status.SOLVED, iterations=found.iterations,
-        message="clarabel: the graph form",
+        values=values, multipliers={}, status=Status.SOLVED,
+        iterations=program.solution.iterations, message="clarabel: the graph form",
     )  # fmt: skip
 
 
