@@ -166,6 +166,22 @@ class GraphForm:
             z[place] = entries
         return self.completed(z)
 
+    def term_size(self, z: Array) -> float:
+        """Σ|terms of the objective|, where those inside norms, squares and maxima count."""
+        inside = [
+            piece.height
+            for piece in self.pieces
+            if isinstance(piece, QuadraticPiece)
+            or (isinstance(piece, ConePiece) and not isinstance(piece.cone, Exponential | Power))
+        ]
+        starts = {height.start for height in inside if height is not None}
+        size = np.abs(z)
+        for h in self.hidden:
+            if h.place.start in starts:
+                terms = np.ravel(h.phi(abs(h.A) @ size + np.abs(h.b)), order="F")
+                size[h.place] = np.fmax(size[h.place], np.abs(terms))
+        return float(np.abs(self.c) @ size) + abs(self.constant)
+
     def completed(self, z: Array) -> Array:
         """z with other h, those of its declared variables."""
         z = z.copy()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from indefinite_opt.algebra import attributes_of
 from indefinite_opt.foundation import Array
 
 MAX_FACES = 5_000
@@ -103,6 +104,8 @@ def _read(declared: Any, generator: np.random.Generator) -> _Quadratic:
         raise NotEnumerable("a constraint is neither ≤ nor =")
     if n > MAX_FACES:
         raise NotEnumerable("it has too many variables")
+    if any(attributes_of(variable) for variable in declared.variables.values()):
+        raise NotEnumerable("variables have attributes")
 
     def put(x: Array) -> None:
         parts = np.split(x, np.cumsum(sizes)[:-1])

@@ -28,6 +28,7 @@ from indefinite_opt.modeling.cones import (
     Multipliers,
     Solved,
     as_multipliers,
+    bound_by_ranges,
     by_name,
     feasible_point,
     interior_point,
@@ -195,13 +196,21 @@ class ConvexProgram(ExplicitProgram):
         form, found = self.graph, self.solution
         if form is None or found is None:
             return None
-        values = self.repaired(form.values(found.z))
+        values = self._without_dust(self.repaired(form.values(found.z)))
         near = feasible_point(form, found.z, lambda: self._interior, keeps=True)
         if near is None or self.infeasibility(values) <= _MISSED:
             value = self.value(values)
             if near is None or abs(value - near[1]) <= _MISSED * abs(near[1]):
                 return values
         return form.values(near[0])
+
+    def _without_dust(self, values: Values) -> Values:
+        """The values with 0 for entries that are 0 beside others, if that is as good a point."""
+        largest = max((float(np.max(np.abs(x), initial=0.0)) for x in values.values()), default=0.0)
+        dust = _MISSED * max(largest, 1.0)
+        rounded = {name: np.where(np.abs(x) <= dust, 0.0, x) for name, x in values.items()}
+        better = self.value(rounded) <= self.value(values)
+        return rounded if better and self.infeasibility(rounded) <= _MISSED else values
 
     def feasible_near(self, values: Values) -> tuple[Array, float] | None:
         """A feasible point of the graph form, and the value that it certainly attains, or None."""
@@ -258,7 +267,7 @@ class ConvexProgram(ExplicitProgram):
         attained = self.feasible_near(values)
         level = np.inf if attained is None else attained[1]
         ends = ranges(form, level, known)
-        yield LowerBound(lower_bound(form, known, ends))
+        yield LowerBound(max(lower_bound(form, known, ends), bound_by_ranges(form, ends)))
         yield LowerBound(lower_bound(form, polished(form, known), ends))
 
     def obstacle(self, values: Values) -> str:
@@ -309,6 +318,15 @@ def _(program: ConvexProgram) -> tuple[str, ...]:
     one_signed = ("Inequality", "NonPos", "NonNeg")
     rows = program.model.subject_to.items()
     return tuple(name for name, row in rows if row.kind not in one_signed)
+
+
+@answers.terms.register
+def _(program: ConvexProgram, point: Point[Values]) -> float:
+    form = program.graph
+    if form is None:
+        return abs(point.value)
+    size = form.term_size(form.point(point.x))
+    return size if np.isfinite(size) else abs(point.value)
 
 
 @answers.optimality.register

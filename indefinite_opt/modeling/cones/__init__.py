@@ -1,6 +1,7 @@
 """Proofs about convex cone programs: multipliers of the graph form, bounds, and feasible points."""
 
 from indefinite_opt.modeling.cones.bound import (
+    bound_by_ranges,
     lower_bound,
     polished,
     ranges,
@@ -23,6 +24,7 @@ __all__ = [
     "Multipliers",
     "Solved",
     "as_multipliers",
+    "bound_by_ranges",
     "by_name",
     "feasible_point",
     "interior_point",

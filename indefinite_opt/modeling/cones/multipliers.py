@@ -129,10 +129,8 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
         u = piece.A @ z + piece.b
         if isinstance(piece, ConePiece):
             cone = piece.cone
-            inner = np.zeros((cone.size, cone.count))
-            if not isinstance(cone, Zero):
-                inner = cone.center()
             shape = cone.size, cone.count
+            inner = np.zeros(shape) if isinstance(cone, Zero) else cone.center() * _units(piece)
             rows.append(stated(cone, cp.reshape(u, shape, order="C") - margin * inner))
         else:
             values, h = _function(piece, u), z[piece.height]
@@ -144,6 +142,13 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
         if z.value is not None and np.isfinite(z.value).all() and margin.value > 0.0:
             return np.asarray(z.value, dtype=float)
     return None
+
+
+def _units(piece: ConePiece) -> Array:
+    """The largest coefficient of each cone, in which a margin is no smaller than in others."""
+    sizes = abs(piece.A).max(axis=1).toarray().ravel()
+    largest = np.max(np.reshape(sizes, (piece.cone.size, -1)), axis=0)
+    return np.where(largest > 0.0, power_near(largest), 1.0)
 
 
 def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iterator[bool]:
