@@ -92,6 +92,9 @@ class Affine:
             linear[name] = linear[name] + A if name in linear else A
         return Affine(self.m, linear, self.constant + other.constant)
 
+    def minus(self, other: Affine) -> Affine:
+        return self.plus(other.scaled(-1.0))
+
     def rows(self, places: Mapping[str, slice], total: int) -> Array:
         """The coefficients, with those of each variable in its place, (m, total)."""
         rows = np.zeros((self.m, total))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,12 +53,13 @@ class Cone(ABC):
     def _inside(self) -> Array:
         return np.ones(self.size)
 
-    def move(self, Z: Array, M: Array) -> Array:
-        """A move of the multiplier Z along M, self-adjoint in M, which is small where Z is.
+    def move(self, Z: Array) -> Callable[[Array], Array]:
+        """A self-adjoint map that makes moves of the multiplier Z, which are small where Z is.
 
-        If M is small the multiplier stays in the dual cone.
+        Those of small arrays leave it in the dual cone.
         """
-        return np.abs(Z) * M
+        size = np.abs(Z)
+        return lambda M: size * M
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Ends of all s in the cone between some ends, as far as they are cheap to see."""
@@ -74,8 +76,9 @@ class Zero(Cone):
     def projected(self, Z: Array) -> Array:
         return Z
 
-    def move(self, Z: Array, M: Array) -> Array:
-        return max(float(np.max(np.abs(Z), initial=0.0)), 1.0) * M
+    def move(self, Z: Array) -> Callable[[Array], Array]:
+        size = max(float(np.max(np.abs(Z), initial=0.0)), 1.0)
+        return lambda M: size * M
 
     def narrowed(self, low: Array, high: Array) -> tuple[Array, Array]:
         return np.zeros_like(low), np.zeros_like(high)
@@ -109,14 +112,18 @@ class SecondOrder(Cone):
         share = np.divide(top, norms, out=np.ones_like(norms), where=norms > top)
         return np.vstack([top, (1.0 - 2.0 * EPS * (norms > top)) * share * Z[1:]])
 
-    def move(self, Z: Array, M: Array) -> Array:
+    def move(self, Z: Array) -> Callable[[Array], Array]:
         # The quadratic representation of the square root w of Z: 2w(wᵀM) - det(w)JM.
         norms = _norms(Z[1:])
         low, high = (np.sqrt(np.maximum(Z[0] + sign * norms, 0.0)) for sign in (-1.0, 1.0))
         along = np.divide(Z[1:], norms, out=np.zeros_like(Z[1:]), where=norms > 0.0)
         w = np.vstack([0.5 * (low + high), 0.5 * (high - low) * along])
-        flipped = np.vstack([M[0], -M[1:]])
-        return np.asarray(2.0 * w * np.sum(w * M, axis=0) - low * high * flipped)
+
+        def moved(M: Array) -> Array:
+            flipped = np.vstack([M[0], -M[1:]])
+            return np.asarray(2.0 * w * np.sum(w * M, axis=0) - low * high * flipped)
+
+        return moved
 
     def _inside(self) -> Array:
         return np.eye(1, self.size)[0]
@@ -169,10 +176,11 @@ class Semidefinite(Cone):
             S[np.diag_indices(self.order)] += 2.0 * shift
         return np.reshape(S, (self.size, 1), order="F")
 
-    def move(self, Z: Array, M: Array) -> Array:
+    def move(self, Z: Array) -> Callable[[Array], Array]:
         values, vectors = np.linalg.eigh(self._matrix(Z))
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        return np.reshape(root @ self._matrix(M) @ root, (self.size, 1), order="F")
+        shape = self.size, 1
+        return lambda M: np.reshape(root @ self._matrix(M) @ root, shape, order="F")
 
     def _inside(self) -> Array:
         return np.eye(self.order).ravel()

@@ -276,7 +276,7 @@ class _GraphReader(Reader):
         def made(A: Any, b: Array, place: slice | None) -> Piece:
             return ConePiece(cone, A, b, height=place)
 
-        self.drafts.append(_Draft(_stacked(parts), made, None if height is None else _only(height)))
+        self.drafts.append(_Draft(_joined(parts), made, None if height is None else _only(height)))
 
     def squares(self, u: Affine, h: Affine, P: Array | None = None) -> Affine:
         """h ≥ uᵀPu, or the sums of the squares of u by columns (size, count)."""
@@ -332,7 +332,7 @@ class _GraphReader(Reader):
         def made(A: Any, b: Array, place: slice | None) -> Piece:
             return ConePiece(cone, A, b, name, None, negative, turned)
 
-        self.drafts.append(_Draft(_stacked(parts), made))
+        self.drafts.append(_Draft(_joined(parts), made))
 
     def state_domains(self) -> None:
         """What attributes of variables say, as constraints without a name."""
@@ -358,7 +358,7 @@ class _GraphReader(Reader):
         if is_positive_part(e):
             u = self._spread(e, e.args[0])
             h = self.new(u.m, u, lambda v: np.maximum(v, 0.0))
-            self.cone(Nonnegative(2, u.m), [h.plus(u.scaled(-1.0)), h], h)
+            self.cone(Nonnegative(2, u.m), [h.minus(u), h], h)
             return h
         method = _GRAPHS.get(kind)
         if method is not None:
@@ -393,10 +393,10 @@ class _GraphReader(Reader):
         self.drafts.append(_Draft(u, made, _only(h)))
         return h
 
-    def above(self, u: Affine, sides: list[Affine], phi: Function) -> Affine:
-        """h = φ(u) by h ≥ v for each of some sides v, which have the size of h."""
-        h = self.new(sides[0].m, u, phi)
-        self.cone(Nonnegative(len(sides), h.m), [h.plus(v.scaled(-1.0)) for v in sides], h)
+    def above(self, u: Affine, sides: Affine, size: int, phi: Function) -> Affine:
+        """h = φ(u) by h ≥ v for each of some sides v of the size of h, which follow one another."""
+        h, count = self.new(size, u, phi), sides.m // size
+        self.cone(Nonnegative(count, size), [h.through(_copies(count, size)).minus(sides)], h)
         return h
 
     def _abs(self, e: Any) -> Affine:
@@ -411,32 +411,25 @@ class _GraphReader(Reader):
     def _norm1(self, e: Any) -> Affine:
         return self._abs(e).through(sums_of(groups_of(e)))
 
-    def _max(self, e: Any) -> Affine:
+    def _max(self, e: Any, sign: float = 1.0) -> Affine:
         groups = groups_of(e)
-        u, k = self.affine(e.args[0]).through(ordered_by(groups)), len(groups)
-        sides = [u.through(_part(k, e.size, i)) for i in range(k)]
-        return self.above(u, sides, lambda v: np.max(np.reshape(v, (k, -1)), axis=0))
+        u, k = self.affine(e.args[0]).through(ordered_by(groups)).scaled(sign), len(groups)
+        return self.above(u, u, e.size, lambda v: np.max(v.reshape(k, -1), axis=0))
 
     def _min(self, e: Any) -> Affine:
-        groups = groups_of(e)
-        u = self.affine(e.args[0]).through(ordered_by(groups)).scaled(-1.0)
-        k = len(groups)
-        sides = [u.through(_part(k, e.size, i)) for i in range(k)]
-        return self.above(u, sides, lambda v: np.max(np.reshape(v, (k, -1)), axis=0)).scaled(-1.0)
+        return self._max(e, -1.0).scaled(-1.0)
 
     def _norm_inf(self, e: Any) -> Affine:
         groups = groups_of(e)
         u, k = self.affine(e.args[0]).through(ordered_by(groups)), len(groups)
-        sides = [u.through(_part(k, e.size, i)) for i in range(k)]
-        sides += [side.scaled(-1.0) for side in sides]
-        sides.append(Affine(e.size, {}))  # which they imply
-        return self.above(u, sides, lambda v: np.max(np.abs(np.reshape(v, (k, -1))), axis=0))
+        # That h ≥ 0, which the others imply, is seen by intervals.
+        sides = _joined([u, u.scaled(-1.0), Affine(e.size, {})])
+        return self.above(u, sides, e.size, lambda v: np.max(np.abs(v.reshape(k, -1)), axis=0))
 
     def _maximum(self, e: Any) -> Affine:
-        sign = 1.0 if e.kind == "maximum" else -1.0
-        sides = [self._entries(e, arg).scaled(sign) for arg in e.args]
-        k = len(sides)
-        found = self.above(_stacked(sides), sides, lambda v: np.max(np.reshape(v, (k, -1)), axis=0))
+        sign, k = 1.0 if e.kind == "maximum" else -1.0, len(e.args)
+        u = _joined([self._entries(e, arg).scaled(sign) for arg in e.args])
+        found = self.above(u, u, e.size, lambda v: np.max(v.reshape(k, -1), axis=0))
         return found.scaled(sign)
 
     def _entries(self, e: Any, arg: Any) -> Affine:
@@ -458,9 +451,9 @@ class _GraphReader(Reader):
             return np.sort(v)[-k : u.m - k + 1]
 
         t = self.new(1, u, largest, lambda low, high: (largest(low), largest(high)))
-        over = u.plus(t.scaled(-1.0))
+        over = u.minus(t)
         s = self.new(u.m, over, lambda v: np.maximum(v, 0.0))
-        self.cone(Nonnegative(2, u.m), [s.plus(over.scaled(-1.0)), s], s)
+        self.cone(Nonnegative(2, u.m), [s.minus(over), s], s)
         return s.through(sums_of(np.arange(u.m)[:, None])).plus(t.scaled(float(k)))
 
     def _huber(self, e: Any) -> Affine:
@@ -473,7 +466,7 @@ class _GraphReader(Reader):
         r = self.new(u.m, u, clipped, lambda low, high: (clipped(low), clipped(high)))
         square = self.new(u.m, r, np.square)
         self.squares(r, square)
-        return square.plus(self.sizes_of(u.plus(r.scaled(-1.0))).scaled(2.0 * bend))
+        return square.plus(self.sizes_of(u.minus(r)).scaled(2.0 * bend))
 
     def _quad_form(self, e: Any) -> Affine | None:
         if not e.args[1].is_constant():
@@ -505,8 +498,7 @@ class _GraphReader(Reader):
 
         h = self.new(1, _joined([u, y]), phi)
         # ‖(2u, h - y)‖ ≤ h + y
-        parts = [h.plus(y), *(u.scaled(2.0).through(_part(k, 1, i)) for i in range(k))]
-        self.cone(SecondOrder(k + 2, 1), [*parts, h.plus(y.scaled(-1.0))])
+        self.cone(SecondOrder(k + 2, 1), [h.plus(y), u.scaled(2.0), h.minus(y)])
         return h
 
     def _power(self, e: Any) -> Affine | None:
@@ -547,8 +539,7 @@ class _GraphReader(Reader):
         if w.size < 2:
             return None
         h = self.new(1, u, phi)
-        sides = [u.through(_part(w.size, 1, i)) for i in range(w.size)]
-        self.cone(Power(w.size + 1, 1, w), [*sides, h])
+        self.cone(Power(w.size + 1, 1, w), [u, h])
         return h
 
     def _norm(self, e: Any) -> Affine | None:
@@ -558,10 +549,9 @@ class _GraphReader(Reader):
             return None
         groups = groups_of(e)
         u, k = self.affine(e.args[0]).through(ordered_by(groups)), len(groups)
-        sides = [u.through(_part(k, e.size, i)) for i in range(k)]
         h = self.new(e.size, u, lambda v: np.linalg.norm(np.reshape(v, (k, -1)), ord=p, axis=0))
         if p == 2.0:
-            self.cone(SecondOrder(1 + k, e.size), [h, *sides], h)
+            self.cone(SecondOrder(1 + k, e.size), [h, u], h)
             return h
         if e.size != 1:
             return None
@@ -571,7 +561,7 @@ class _GraphReader(Reader):
             return size * np.power(np.abs(v) / size, p) if size else np.zeros(k)
 
         r = self.new(k, u, shares)
-        self.cone(Zero(1, 1), [r.through(sums_of(np.arange(k)[:, None])).plus(h.scaled(-1.0))])
+        self.cone(Zero(1, 1), [r.through(sums_of(np.arange(k)[:, None])).minus(h)])
         every = h.through(Operator.of(ColumnFactor(np.ones(k))))
         self.cone(Power(3, k, np.array([1.0 / p, 1.0 - 1.0 / p])), [r, every, u])
         return h
@@ -580,12 +570,12 @@ class _GraphReader(Reader):
         """e^(u-h) + e^(-h) ≤ 1."""
         u = self.affine(e.args[0])
         h = self.new(u.m, u, lambda v: np.logaddexp(0.0, v))
-        first, second = u.plus(h.scaled(-1.0)), h.scaled(-1.0)
+        first, second = u.minus(h), h.scaled(-1.0)
         a, b = self.new(u.m, first, np.exp), self.new(u.m, second, np.exp)
         one = Affine(u.m, {}, np.ones(u.m))
         self.cone(Exponential(3, u.m), [first, one, a], a)
         self.cone(Exponential(3, u.m), [second, one, b], b)
-        self.cone(Nonnegative(1, u.m), [one.plus(a.scaled(-1.0)).plus(b.scaled(-1.0))])
+        self.cone(Nonnegative(1, u.m), [one.minus(a).minus(b)])
         return h
 
     def _exp(self, e: Any) -> Affine:
@@ -615,9 +605,9 @@ class _GraphReader(Reader):
             with np.errstate(all="ignore"):
                 return np.where(a == 0.0, 0.0, a * np.log(a / b))
 
-        h = self.new(x.m, _stacked([x, y]), phi)
+        h = self.new(x.m, _joined([x, y]), phi)
         self.cone(Exponential(3, x.m), [h.scaled(-1.0), x, y])
-        return h if e.kind == "cvxpy.rel_entr" else h.plus(y).plus(x.scaled(-1.0))
+        return h if e.kind == "cvxpy.rel_entr" else h.plus(y).minus(x)
 
     def _log_sum_exp(self, e: Any) -> Affine:
         groups = groups_of(e)
@@ -630,10 +620,10 @@ class _GraphReader(Reader):
         rest = Affine(e.size, {}, np.ones(e.size))
         one = rest
         for i in range(k):
-            part = u.through(_part(k, e.size, i)).plus(h.scaled(-1.0))
+            part = u.through(_part(k, e.size, i)).minus(h)
             a = self.new(e.size, part, np.exp)
             self.cone(Exponential(3, e.size), [part, one, a], a)
-            rest = rest.plus(a.scaled(-1.0))
+            rest = rest.minus(a)
         self.cone(Nonnegative(1, e.size), [rest])
         return h
 
@@ -644,7 +634,7 @@ class _GraphReader(Reader):
         u = _symmetrised(self.affine(e.args[0]), n)
         h = self.new(1, u, lambda v: np.linalg.eigvalsh(np.reshape(v, (n, n)))[-1:])
         eye = Operator.of(ColumnFactor(np.eye(n).ravel()))
-        self.cone(Semidefinite(n * n, 1), [h.through(eye).plus(u.scaled(-1.0))], h)
+        self.cone(Semidefinite(n * n, 1), [h.through(eye).minus(u)], h)
         return h
 
     def _sigma_max(self, e: Any) -> Affine | None:
@@ -856,12 +846,16 @@ def _picked(places: Places, m: int) -> Operator:
     return _placed(np.arange(places.size), places, (places.size, m))
 
 
-def _stacked(parts: list[Affine]) -> Affine:
-    """Parts one below the other."""
-    return parts[0] if len(parts) == 1 else _joined(parts)
+def _copies(count: int, size: int) -> Operator:
+    """Repeats `size` entries as often."""
+    places = np.arange(count * size)
+    return _placed(places, places % size, (count * size, size))
 
 
 def _joined(parts: list[Affine]) -> Affine:
+    """Parts one below the other."""
+    if len(parts) == 1:
+        return parts[0]
     total, start = Affine(sum(part.m for part in parts), {}), 0
     for part in parts:
         places = np.arange(part.m)

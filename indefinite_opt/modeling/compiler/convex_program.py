@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from indefinite_opt.modeling.cones import (
     by_name,
     feasible_point,
     interior_point,
+    is_near_optimum,
     linearised_at,
     lower_bound,
     outside,
@@ -176,7 +178,10 @@ class ConvexProgram(ExplicitProgram):
     @cached_property
     def solution(self) -> Solved | None:
         """A solution of the graph form with multipliers, by Clarabel; None if there is none."""
-        return None if self.graph is None else solved(self.graph)
+        form = self.graph
+        if form is None:
+            return None
+        return solved(form, is_accurate=partial(is_near_optimum, form))
 
     @cached_property
     def _interior(self) -> Array | None:

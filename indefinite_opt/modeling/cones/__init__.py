@@ -8,7 +8,7 @@ from indefinite_opt.modeling.cones.bound import (
     slopes,
     unbounded_variable,
 )
-from indefinite_opt.modeling.cones.feasible import feasible_point
+from indefinite_opt.modeling.cones.feasible import feasible_point, is_near_optimum
 from indefinite_opt.modeling.cones.multipliers import (
     Multipliers,
     Solved,
@@ -28,6 +28,7 @@ __all__ = [
     "by_name",
     "feasible_point",
     "interior_point",
+    "is_near_optimum",
     "linearised_at",
     "lower_bound",
     "outside",

@@ -11,8 +11,9 @@ at most that of a known one, among which an optimum is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,47 +115,51 @@ def polished(form: GraphForm, multipliers: Multipliers) -> Multipliers:
     The multiplier of an inequality moves by a multiple of itself, so that none becomes active that
     was not, and so do those of cones in their own way; points of linearisation move freely.
     """
-    from scipy.sparse.linalg import LinearOperator, lsmr
+    from scipy.sparse.linalg import lsmr
 
     for _ in range(_POLISHING):
         found = slopes(form, multipliers)
-        sizes = [part.size for part in found.parts]
-        ends = np.cumsum([0, *sizes])
-
-        def moves(
-            m: Array, found: Slopes = found, ends: Array = ends
-        ) -> Iterator[tuple[Any, Array]]:
-            for k, (piece, part) in enumerate(zip(form.pieces, found.parts, strict=True)):
-                M = np.reshape(m[int(ends[k]) : int(ends[k + 1])], part.shape)
-                if isinstance(piece, ConePiece):
-                    yield piece, piece.cone.move(part, M)
-                else:
-                    yield piece, max(float(np.max(np.abs(part), initial=0.0)), 1.0) * M
-
-        def slope(m: Array, found: Slopes = found) -> Array:
-            r = np.zeros(form.n)
-            for piece, move in moves(np.ravel(m)):
-                r -= piece.A.T @ _by_slope(piece, move, found)
-            return r
-
-        def back(r: Array, found: Slopes = found) -> Array:
-            parts = []
-            for piece, part in zip(form.pieces, found.parts, strict=True):
-                image = np.reshape(piece.A @ np.ravel(r), part.shape)
-                if isinstance(piece, ConePiece):
-                    parts.append(-piece.cone.move(part, image).ravel())
-                else:
-                    scale = max(float(np.max(np.abs(part), initial=0.0)), 1.0)
-                    parts.append(-scale * _by_slope(piece, image, found))
-            return np.concatenate(parts)
-
-        operator = LinearOperator((form.n, int(ends[-1])), matvec=slope, rmatvec=back)
+        operator, moves = _moves(form, found)
         m = lsmr(operator, -found.r, atol=1e-14, btol=1e-14, maxiter=_MOST_STEPS)[0]
-        parts = tuple(part + move for part, (_, move) in zip(found.parts, moves(m), strict=True))
+        parts = tuple(part + move for part, move in zip(found.parts, moves(m), strict=True))
         if not all(np.isfinite(part).all() for part in parts):
             return multipliers
         multipliers = Multipliers(parts)
     return multipliers
+
+
+def _moves(form: GraphForm, found: Slopes) -> tuple[Any, Callable[[Array], list[Array]]]:
+    """The linear map from moves of multipliers to those of slopes, and the moves themselves."""
+    from scipy.sparse.linalg import LinearOperator
+
+    maps: list[Callable[[Array], Array]] = []
+    for piece, part in zip(form.pieces, found.parts, strict=True):
+        if isinstance(piece, ConePiece):
+            maps.append(piece.cone.move(part))
+        else:
+            scale = max(float(np.max(np.abs(part), initial=0.0)), 1.0)
+            maps.append(partial(np.multiply, scale))
+    cuts = np.cumsum([part.size for part in found.parts])
+
+    def moves(m: Array) -> list[Array]:
+        pieces = zip(np.split(np.ravel(m), cuts[:-1]), found.parts, maps, strict=True)
+        return [move(np.reshape(one, part.shape)) for one, part, move in pieces]
+
+    def slope(m: Array) -> Array:
+        r = np.zeros(form.n)
+        for piece, move in zip(form.pieces, moves(m), strict=True):
+            r -= piece.A.T @ _by_slope(piece, move, found)
+        return r
+
+    def back(r: Array) -> Array:
+        parts = []
+        for piece, part, move in zip(form.pieces, found.parts, maps, strict=True):
+            image = _by_slope(piece, np.reshape(piece.A @ np.ravel(r), part.shape), found)
+            parts.append(-move(np.reshape(image, part.shape)).ravel())
+        return np.concatenate(parts)
+
+    shape = form.n, int(cuts[-1]) if cuts.size else 0
+    return LinearOperator(shape, matvec=slope, rmatvec=back), moves
 
 
 def _by_slope(piece: Any, move: Array, found: Slopes) -> Array:

@@ -8,7 +8,12 @@ import numpy as np
 
 from indefinite_opt.algebra import ConePiece, GraphForm, OpaquePiece, QuadraticPiece, Zero
 from indefinite_opt.foundation import EPS, LEAST, Array, derived
+from indefinite_opt.modeling.cones.bound import slopes
+from indefinite_opt.modeling.cones.multipliers import Solved
 from indefinite_opt.quadratic import Polyhedron
+
+_ACCURATE = 1e-7
+"""Share up to which a solution leaves next to nothing."""
 
 _ROUNDS = 12
 """Most steps towards an interior point, each of which is four times as long as the last."""
@@ -58,6 +63,19 @@ def feasible_point(
         if radius is not None and np.all(_margins(form, nearby, radius) >= 0.0):
             return nearby, _value(form, nearby, radius)
     return None
+
+
+def is_near_optimum(form: GraphForm, found: Solved) -> bool:
+    """Whether a solution leaves next to no gap, slope or violation."""
+    z = found.z
+    left = slopes(form, found.multipliers)
+    value = float(form.c @ z) + form.constant
+    missed = -float(np.min(_margins(form, z, np.zeros(form.n)), initial=0.0))
+    return bool(
+        abs(value - left.constant) <= _ACCURATE * abs(value)
+        and np.max(np.abs(left.r), initial=0.0) <= _ACCURATE * np.max(left.terms, initial=0.0)
+        and missed <= _ACCURATE * (1.0 + float(np.max(np.abs(z), initial=0.0)))
+    )
 
 
 def _equations(form: GraphForm) -> Polyhedron | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -57,11 +57,15 @@ class Solved(NamedTuple):
     iterations: int
 
 
-def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved | None:
+def solved(
+    form: GraphForm,
+    held: Mapping[int, Array] | None = None,
+    is_accurate: Callable[[Solved], bool] = lambda found: False,
+) -> Solved | None:
     """A solution with multipliers; None if there is none.
 
     `held` has multipliers of pieces, by their numbers, that stay as they are: those pieces become
-    terms of the objective.
+    terms of the objective. A solution that the solver calls inaccurate may be accurate enough.
     """
     import cvxpy as cp
 
@@ -97,7 +101,7 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved |
     unit = float(power_near(np.max(np.abs(cost), initial=0.0))) if cost.any() else 1.0
     problem = cp.Problem(cp.Minimize((cost / unit) @ z + objective / unit), rows)
     best = None
-    for is_accurate in _attempts(problem):
+    for is_met in _attempts(problem):
         parts = []
         for k, piece in enumerate(form.pieces):
             if k in held:
@@ -113,7 +117,7 @@ def solved(form: GraphForm, held: Mapping[int, Array] | None = None) -> Solved |
                 if (h.place.start, h.place.stop) in left_out:
                     point[h.place] = h.phi(h.A @ point + h.b)
             found = Solved(point, Multipliers(tuple(parts)), iterations)
-            if is_accurate:
+            if is_met or is_accurate(found):
                 return found
             best = best or found
     return best
@@ -138,7 +142,7 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
     far = max(float(np.max(np.abs(near), initial=0.0)), 1.0)
     goal = cp.Maximize(margin - _PULL * cp.sum_squares((z - near) / far))
     problem = cp.Problem(goal, rows)
-    for _ in _attempts(problem, (1e-8,)):
+    for _ in _attempts(problem, (1e-5, 1e-8)):
         if z.value is not None and np.isfinite(z.value).all() and margin.value > 0.0:
             return np.asarray(z.value, dtype=float)
     return None
