@@ -71,11 +71,11 @@ def _by_one(method: Callable[..., float]) -> Callable[..., float]:
 
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(ExplicitProgram):
-    """A program that is convex by cvxpy's rules, and is solved by cvxpy as it is declared.
+    """A program that is convex by cvxpy's rules, and is solved by solvers of cvxpy.
 
-    Values are those of cvxpy. What is proved is proved of the graph form, in which the rounding of
-    every step is known: a feasible point, and a bound by the multipliers of any solver. An atom
-    without a graph implementation leaves the first-order conditions only.
+    cvxpy evaluates it. Proofs are about its graph form, in which the rounding of every step is
+    known: a feasible point, and a bound by the multipliers of any solver. An atom without a graph
+    implementation leaves the first-order conditions only.
     """
 
     model: Model
