@@ -63,7 +63,8 @@ def _by_one(method: Callable[..., float]) -> Callable[..., float]:
 
     @functools.wraps(method)
     def alone(*arguments: Any) -> float:
-        with HELD_BY_ONE:
+        # Projections of cvxpy divide by norms that are 0, and atoms may overflow.
+        with HELD_BY_ONE, np.errstate(all="ignore"):
             return method(*arguments)
 
     return alone
@@ -128,6 +129,12 @@ class ConvexProgram(ExplicitProgram):
                 share = relative(missed, size)
                 worst = share if np.isnan(share) else max(worst, share)
         return worst if np.isfinite(worst) else np.inf
+
+    @_by_one
+    def missed(self, values: Values) -> float:
+        """The largest violation of a constraint."""
+        parts = (float(np.max(amounts, initial=0.0)) for amounts, _ in self._missed(values))
+        return max(parts, default=0.0)
 
     def _missed(self, values: Values) -> Iterator[tuple[Array, Array]]:
         """By how much each constraint is violated, and the sizes of its terms."""
@@ -378,12 +385,11 @@ def _(
 
 @answers.repair.register
 def _(program: ConvexProgram, x: Values) -> tuple[float, float]:
-    missed = (float(np.max(amounts, initial=0.0)) for amounts, _ in program._missed(x))
     found, moved = program.feasible_near(x), np.nan
     if found is not None and program.graph is not None:
         near = program.graph.values(found[0])
         moved = max((float(np.max(np.abs(near[n] - x[n]), initial=0.0)) for n in near), default=0.0)
-    return max(missed, default=0.0), moved
+    return program.missed(x), moved
 
 
 @answers.remarks.register
