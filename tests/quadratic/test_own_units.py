@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
+from helpers.own_formulations import Written
 from indefinite_opt import Claim
 
 Array = NDArray[np.float64]
@@ -319,3 +320,37 @@ def test_a_certificate_says_where_rows_hold_up_to_rounding_of_their_data_only() 
     certificate = iopt.verify(qp, [3.0, -1.0])
     assert certificate.claim is Claim.NONE or "satisfy all rows exactly" in str(certificate)
     assert "satisfy all rows exactly" not in str(iopt.verify(qp, [0.0, 0.0]))
+
+
+def beside(rows: Any) -> Written:
+    """A model of two numbers x and y whose objective is 0."""
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    named = {f"row {k}": row for k, row in enumerate(rows(x, y))}
+    return Written("", cp.Model(minimize=0 * x + 0 * y, subject_to=named))
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**40, 2.0**-40])
+@pytest.mark.parametrize(("missed", "claim"), [
+    # The row has terms of size 1, and 2⁻⁵² is one digit of them in double precision.
+    (2.0**-52, Claim.FEASIBLE), (2.0**-50, Claim.FEASIBLE), (1e-12, Claim.NONE), (1e-3, Claim.NONE),
+])  # fmt: skip
+def test_a_variable_that_is_0_may_miss_the_rounding_of_its_rows(
+    unit: float, missed: float, claim: Claim
+) -> None:
+    """x = 1 is fixed, and x + y ≥ 1 + missed lets y move alone; y = 0 is no unit."""
+    total = unit * (1.0 + missed)
+    model = beside(lambda x, y: [x == unit, y >= 0, x + y >= total, x + y <= 5 * unit])
+    found = iopt.verify(iopt.KernelProblem(np.eye(2), [1, -1]), model, {"x": unit, "y": 0.0})
+    assert (found.claim is Claim.NONE) == (claim is Claim.NONE)
+
+
+@pytest.mark.parametrize("rows", [
+    # All of what is missed is the size that a row or a bound gives y, whatever others say.
+    lambda x, y: [x + y <= 5, y >= 1e-16],
+    lambda x, y: [x + y <= 5, 2 * y + 0 * x >= 1e-16],
+    lambda x, y: [x <= 1, x >= 1, y <= 5, 1e-3 * x <= 1e12 * y],
+    lambda x, y: [x + y <= 5, y <= 5, y >= 1e-16, y <= 2e-16],
+])  # fmt: skip
+def test_a_variable_that_is_0_misses_the_size_that_rows_give_it(rows: Any) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    assert iopt.verify(problem, beside(rows), {"x": 1.0, "y": 0.0}).claim is Claim.NONE

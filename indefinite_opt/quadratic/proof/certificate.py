@@ -153,8 +153,10 @@ class Certificate:
     primal_residual : float
         How far the nearest point is that is proved to satisfy all constraints: the largest move of
         an entry, relative to the smaller of its range and the largest entry of the variable as
-        declared. inf if no such point is proved. In programs without such points it is the largest
-        violation of a constraint, relative to its terms.
+        declared. A variable that is 0 moves by the rounding of its rows at most, and that move is
+        relative to the size that its rows and bounds give it. inf if no such point is proved. In
+        programs without such points it is the largest violation of a constraint, relative to its
+        terms.
     stationarity : float
         Violation of the first-order conditions, in the natural unit of the gradient.
     complementarity : float

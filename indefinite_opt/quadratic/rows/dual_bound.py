@@ -59,6 +59,9 @@ _LEVEL_PASSES = 10
 _NEAR_ZERO = 1e-9
 """Share of its terms up to which rounding may prove nothing about F."""
 
+_NO_UNIT = 1e-290
+"""Size of terms up to which they are no unit of a slope: quotients by it overflow."""
+
 _SMALL = 400
 """Most coefficients for which fractions take less time than better multipliers."""
 
@@ -258,7 +261,7 @@ class DualBound:
 
         slopes, _ = self._slopes(multipliers)
         sizes = self._sizes(multipliers)
-        unit = np.where(sizes > 0.0, sizes, 1.0)
+        unit = np.where(sizes > _NO_UNIT, sizes, 1.0)
         rows = self.rows.copy()
         rows.data /= unit[rows.indices]
         height = largest_in_rows(rows)

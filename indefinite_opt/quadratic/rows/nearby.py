@@ -50,11 +50,14 @@ _AT_BOUNDS = 1e-3
 _INNER_SHARE = 1e-10
 """Most by which a point is moved away from active constraints, as a share of its entries."""
 
+_ROUNDING_SHARES = 8.0 * EPS, 32.0 * EPS
+"""The same where that suffices; a value up to the second share of its terms counts as 0."""
+
 _FAR_SHARE = 1e-6
 """Most by which it is moved to satisfy rows, beside the typical entry."""
 
 _FARTHEST = 1e-2
-"""Distance up to which the nearest point is sought, in units of `reach`."""
+"""Distance up to which the nearest point is sought, in units of what entries may move."""
 
 _ROOM = 2.0**-10
 """Share of the least move by which points may move farther, so that there are points inside."""
@@ -159,13 +162,15 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
             left.append((equations, at_bounds))
     for equations, at_bounds in left:
         found = found or _corrected(sides, x, (ends, over), equations, over.size, at_bounds)
-    if found is None:
+    for share in (*_ROUNDING_SHARES, _INNER_SHARE):
+        if found is not None:
+            break
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            inner = _inner(sides, x, _distances(sides, x, over, sides.violated(over, ends)))
+            inner = _inner(sides, x, _distances(sides, x, over, held, share))
         if inner is not None:
-            ends, over = sides.missed(inner)
-            held = sides.violated(over, ends)
-            found = _corrected(sides, inner, (ends, over), held, over.size)
+            nearer = sides.missed(inner)
+            beyond = sides.violated(nearer[1], nearer[0])
+            found = _corrected(sides, inner, nearer, beyond, over.size)
     return found
 
 
@@ -413,10 +418,12 @@ def enclosed(
         return 3.0 * size if np.all(off @ size <= 0.4 * size) else None
 
 
-def _distances(sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_]) -> Array:
+def _distances(
+    sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_], share: float
+) -> Array:
     """How far a point may be moved away from active constraints, entry by entry.
 
-    These distances are small beside x, or ten times as far as the residuals `over` of violated rows
+    These distances are a `share` of x, or ten times as far as the residuals `over` of violated rows
     ask for.
     """
     size, missed = np.abs(x), violated | (sides.low == sides.high)
@@ -424,7 +431,7 @@ def _distances(sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_])
     largest = sides.rows.largest(np.ones(x.size))
     needed = np.abs(over[missed]) / np.where(largest > 0.0, largest, 1.0)[missed]
     far = min(10.0 * float(needed.max(initial=0.0)), _FAR_SHARE * typical)
-    return np.maximum(_INNER_SHARE * np.maximum(size, typical), far)
+    return np.maximum(share * np.maximum(size, typical), far)
 
 
 @one_thread()

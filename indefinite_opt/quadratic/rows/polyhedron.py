@@ -42,6 +42,9 @@ _CLOSE = 1e-9
 """Share of the sizes of entries up to which a point that satisfies all constraints is near enough,
 whether or not others are nearer: certificates have larger tolerances."""
 
+_NO_SIZE = 64.0 * EPS
+"""Share of what rows and bounds allow up to which a whole variable is 0 up to rounding."""
+
 _MAX_PASSES = 100
 """Most passes of interval arithmetic over all rows; along a chain of rows each goes on by one."""
 
@@ -223,20 +226,61 @@ class Polyhedron(FeasibleSet):
     def infeasibility(self, x: Array) -> float:
         """How far x is from the point x′ `near` it that is proved to satisfy all constraints.
 
-        That is the largest |x′_j - x_j|, each in units of `reach`, and 0 only if x itself satisfies
-        all constraints exactly; inf where no such point is proved.
+        That is the largest |x′_j - x_j|, each in units of `_reach`, and 0 only if x itself
+        satisfies all constraints exactly; inf where no such point is proved.
         """
         near = self.near(x)
-        return np.inf if near is None else near.share(x, self.reach(x))
+        return np.inf if near is None else self._share(near, x)
 
-    def reach(self, x: Array) -> Array:
-        """The sizes of the entries to which moves of x are relative, (n,).
+    def _share(self, near: Nearby, x: Array) -> float:
+        """By how much a point differs from x in units of `_reach`.
 
-        Each is the smaller of the largest entry and the range between finite bounds. A variable
-        that is fixed has no range; it counts like an equation. At 0 no move is small.
+        A variable that is 0 may only move by what is rounding in all of its rows.
         """
-        width = self.upper - self.lower
-        return np.minimum(self.sizes_of(x), np.where(width > 0.0, width, np.inf))
+        reach, is_zero = self._reach(x)
+        far = is_zero & (near.moved(x) > _NO_SIZE * reach)
+        return near.share(x, np.where(far, 0.0, reach))
+
+    def _reach(self, x: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """The sizes of the entries to which moves are relative, and which count as 0, (n,) each.
+
+        A size is the smaller of the largest entry and the range between finite bounds. A variable
+        that is fixed has no range; it counts like an equation. Where the whole variable is 0 up to
+        rounding of every row and bound that says how large it is, that counts; see `_allowed`.
+        """
+        sizes, width = self.sizes_of(x), self.upper - self.lower
+        allowed = self._allowed(sizes)
+        is_zero = sizes <= _NO_SIZE * allowed
+        sizes = np.where(is_zero, allowed, sizes)
+        return np.minimum(sizes, np.where(width > 0.0, width, np.inf)), is_zero
+
+    def _allowed(self, sizes: Array) -> Array:
+        """The least size of entries that rows and bounds give them, (n,).
+
+        A row does so by its other terms, for entries of some sizes, divided by the coefficient, and
+        a bound by itself; 0 is no size. Terms of variables that are rounding in one of their rows
+        do not count. 0 for entries of which no row or bound says anything.
+        """
+        rows, counts = self.sizes_of_rows, np.diff(self.rows.indptr)
+        entries = rows.data > 0.0
+        members = rows.indices[entries]
+
+        def given(sizes: Array) -> tuple[Array, NDArray[np.intp]]:
+            """What entries of the rows say, and of which entries of x, where it is not 0."""
+            terms = np.repeat(rows @ sizes + np.abs(self.rhs), counts)[entries]
+            said = terms > 0.0
+            with np.errstate(over="ignore"):
+                return terms[said] / rows.data[entries][said], members[said]
+
+        most = np.zeros(self.n)
+        says, of = given(sizes)
+        np.maximum.at(most, of, says)
+        least = np.full(self.n, np.inf)
+        says, of = given(np.where(sizes <= _NO_SIZE * most, 0.0, sizes))
+        np.minimum.at(least, of, says)
+        for end in np.abs([self.lower, self.upper]):
+            least = np.where(end > 0.0, np.minimum(least, end), least)
+        return np.where(np.isfinite(least), least, 0.0)
 
     def sizes_of(self, x: Array) -> Array:
         """The largest entry of the block that each entry belongs to, or of x, (n,)."""
@@ -269,8 +313,8 @@ class Polyhedron(FeasibleSet):
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
 
         Rows hold exactly or, where data are rounded so that no such point is found, up to rounding
-        of their right-hand sides. Where the first one that is found is not `_CLOSE`, it is the
-        nearest one in units of `reach`.
+        of their right-hand sides. Where the first one that is found is not `_CLOSE`, or moves a
+        variable that is 0 by more than rounding, it is the nearest one in units of `_reach`.
         """
         known = self._near_one
         if known is None or not np.array_equal(known[0], x):
@@ -288,15 +332,17 @@ class Polyhedron(FeasibleSet):
             found = None if found is None else found._replace(exactly=False)
         if not self.has_rows or not np.isfinite(x).all():
             return found, True
-        reach = self.reach(x)
-        share = np.inf if found is None else found.share(x, reach)
-        if share > _CLOSE:
+        reach, is_zero = self._reach(x)
+        if found is None or self._share(found, x) > _CLOSE:
             try:
-                nearest = nearest_point(self._exact_sides, x, reach)
+                # A variable that is 0 moves last.
+                able = np.where(is_zero, np.sqrt(EPS) * reach, reach)
+                nearest = nearest_point(self._exact_sides, x, able)
             except TimeLimitReached:
                 return found, False
-            if nearest is not None and nearest.share(x, reach) < share:
-                return nearest, True
+            if nearest is not None:
+                nearer = found is None or self._share(nearest, x) < self._share(found, x)
+                return (nearest if nearer else found), True
         return found, True
 
     @property
