@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.exact import (
+    Program,
     as_matrix,
     as_vector,
     fractions,
     global_minimisers,
+    is_psd,
     linear_optimum,
     solved,
 )
@@ -28,6 +30,7 @@ from indefinite_opt.quadratic.programs.paired_qp import kernel_qp, svm_dual
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.linear_rows import _sizes
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 
 Array = NDArray[np.float64]
 
@@ -40,6 +43,51 @@ def in_fractions(qp: iopt.QuadraticProgram, x: Any, z: Any = (), y: Any = ()) ->
     return exact_bound(
         body.P, body.q, body.feasible, *(np.array(part, float) for part in (x, z, y))
     )
+
+
+def test_an_optimum_of_0_is_proved_where_a_sum_of_squares_is_rounded() -> None:
+    """½‖Lx‖² with Lᵀ(Lx) in double precision, which may have an eigenvalue below 0 of its rounding.
+
+    The optimum is then not 0, but what enumeration in fractions says.
+    """
+    rounded = closed = 0
+    for seed in range(12):
+        g = np.random.default_rng(seed)
+        L = g.standard_normal((2, 4))
+        P, ends, row = L.T @ L, g.uniform(1.0, 2.0, 4), g.uniform(0.5, 1.0, 4)
+        P = 0.5 * (P + P.T)
+        qp = iopt.QuadraticProgram(P, np.zeros(4), A=row[None], b=[1.0], lb=-ends, ub=ends)
+        rounded += not is_psd(as_matrix(P))
+        found = Program.on(P, np.zeros(4), -ends, ends, A=[row], b=[1.0]).minimum(every=True)
+        assert found is not None
+        certificate = iopt.solve(qp).certificate
+        closed += certificate.claim is iopt.Claim.GLOBAL
+        # 64 roundings of the largest ½|x|ᵀ|P||x|, or the tolerance where the optimum is not 0.
+        room = 64.0 * 2.0**-53 * 0.5 * float(ends @ np.abs(P) @ ends)
+        assert float(found[0]) - max(room, 1e-6 * found[0]) <= certificate.bound <= found[0]
+    assert rounded >= 3
+    assert closed >= 6
+
+
+def test_a_matrix_that_is_raised_is_semidefinite_and_no_larger_than_its_share() -> None:
+    """In fractions; the variable that is fixed stays as it is, whatever its products are."""
+    for seed in range(20):
+        g = np.random.default_rng([seed, 1])
+        L = g.standard_normal((2, 4)) * 2.0 ** g.integers(-20, 20, 4)
+        P = L.T @ L
+        P = 0.5 * (P + P.T)
+        fixed = np.array([False, False, False, seed % 2 == 1])
+        P[fixed, fixed] = -1.0
+        raised = RowCurvature(P, np.zeros((0, 4)), fixed).raised
+        assert raised is not None
+        matrix, delta = raised[0].toarray(), raised[1]
+        kept = np.flatnonzero(~fixed)
+        assert is_psd(as_matrix(matrix[np.ix_(kept, kept)]))
+        more = fractions(matrix) - fractions(P)
+        assert not np.any(more[~np.eye(4, dtype=bool)])
+        assert all(0 <= a <= d for a, d in zip(np.diagonal(more), fractions(delta), strict=True))
+        # A dozen roundings, each in the unit of its variable.
+        assert np.all(delta <= 100.0 * EPS * np.abs(np.diagonal(P)))
 
 
 def test_a_negative_multiplier_of_an_inequality_proves_no_bound() -> None:

@@ -334,7 +334,8 @@ def dual_bounds(
     see `balanced`, or those of a linear program that gives r_i the right sign, see `shifted`.
     Subtracted are the rounding of the sums and what these multipliers may change. Where that proves
     nothing, or the value is 0, with or without the constant of F, and any rounding too much,
-    fractions may prove more; ends that only linear programs prove are left for last.
+    fractions may prove more; they take P + diag(δ) of `RowCurvature.raised`, and F is at most ½Σδw²
+    less. Ends that only linear programs prove are left for last.
     """
     multipliers = np.concatenate([np.maximum(z, 0.0), y])
     x = np.where(body.fixed, body.lower, point.x)
@@ -351,8 +352,15 @@ def dual_bounds(
     fails = open_ or value <= _NEAR_ZERO * (terms + abs(constant))
 
     def exact() -> float:
-        fits = fails and curvature.is_semidefinite
-        return exact_bound(curvature.P, q, body, point.x, z, y) if fits else -np.inf
+        raised = curvature.raised if fails else None
+        if raised is None:
+            return -np.inf
+        matrix, delta = raised
+        with np.errstate(invalid="ignore"):
+            farthest = np.max(np.abs(all_ends), axis=0) ** 2
+            spent = np.where(delta > 0.0, 0.5 * delta * farthest, 0.0)
+        most = (1.0 + body.n * EPS) * float(spent.sum())
+        return exact_bound(matrix, q, body, x, z, y) - most if np.isfinite(most) else -np.inf
 
     if small:  # fractions are as fast
         yield exact()

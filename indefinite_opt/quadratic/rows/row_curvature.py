@@ -21,6 +21,9 @@ _MAX_DENSE_ORDER = 200
 """Order of the largest part of P, of variables that are connected by products, whose eigenvalues
 are computed from all of its entries: some milliseconds."""
 
+_RAISES = 0.5, 2.0, 8.0
+"""Roundings of its norm by which the diagonal of P is raised until P is semidefinite exactly."""
+
 _SPARSE_SHARE = 0.1
 """Share of entries that are not zero below which larger parts are factorised as sparse ones."""
 
@@ -166,6 +169,31 @@ class RowCurvature:
     def is_semidefinite(self) -> bool:
         """Whether P as it is, without any rounding, is proved to be so."""
         return self.is_psd and is_semidefinite(self.moving)
+
+    @cached_property
+    def raised(self) -> tuple[Any, Array] | None:
+        """P + diag(δ), rounded, which is proved to be semidefinite where fixed variables stay; δ.
+
+        δ is 0 if P is so itself, and else as small as the rounding of P: it is no less than what
+        the rounded diagonal exceeds that of P by. The matrix is sparse, (n, n); δ is (n,). None if
+        nothing is proved.
+        """
+        from scipy import sparse
+
+        if self.is_semidefinite:
+            return self.P, np.zeros(self.n)
+        if not self.is_psd:
+            return None
+        given, curved = self.P.diagonal(), np.diff(self._scaled.indptr) > 0
+        for share in _RAISES:
+            # Units are powers of two, by which nothing is rounded.
+            above = (self._scaled.diagonal() + share * EPS * self.norm) / self.unit / self.unit
+            above = np.where(curved, above, given)
+            raised = as_sparse(self.P - sparse.diags_array(given) + sparse.diags_array(above))
+            raised.eliminate_zeros()
+            if is_semidefinite(without(self.fixed, raised)):
+                return raised, np.nextafter(above - given, np.inf, where=curved, out=0.0 * given)
+        return None
 
     @cached_property
     def folded(self) -> tuple[Matrix, Matrix, Array]:
