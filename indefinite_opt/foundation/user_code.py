@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import runpy
 import sys
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from indefinite_opt.errors import DataError
@@ -92,5 +93,53 @@ def _run(file: Path) -> dict[str, Any]:
     place, text = file.resolve(), file.read_bytes()
     known = _RUN.get(place)
     if known is None or known[0] != text:
-        known = _RUN[place] = text, runpy.run_path(str(file), run_name=file.stem)
+        known = _RUN[place] = text, vars(_module_of(place, text))
     return known[1]
+
+
+def _module_of(place: Path, text: bytes) -> ModuleType:
+    """The module of a file, which an import by its name finds, so that its objects can be pickled.
+
+    Where that import finds another file, it still does, and only cloudpickle writes the objects.
+    """
+    from cloudpickle import register_pickle_by_value
+
+    name, known = place.stem, sys.modules.get(place.stem)
+    if known is not None and place not in _RUN and _is_of(place, getattr(known, "__file__", None)):
+        register_pickle_by_value(known)
+        return known  # somebody has imported it
+    spec = spec_from_file_location(name, place)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{place} is no file of Python")
+    module, own = module_from_spec(spec), _is_found_at(place, known)
+    sys.modules[name] = module
+    try:
+        exec(compile(text, str(place), "exec"), vars(module))
+    except BaseException:
+        own = False
+        raise
+    finally:
+        if not own:
+            del sys.modules[name]
+            if known is not None:
+                sys.modules[name] = known
+    if own:
+        # Processes that joblib has started before do not search the folder.
+        register_pickle_by_value(module)
+    return module
+
+
+def _is_found_at(place: Path, known: ModuleType | None) -> bool:
+    """Whether an import by the name of a file finds this file, where `known` is what it found."""
+    if known is not None:
+        return _is_of(place, getattr(known, "__file__", None))
+    importlib.invalidate_caches()
+    try:
+        spec = find_spec(place.stem)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and _is_of(place, spec.origin)
+
+
+def _is_of(place: Path, file: str | None) -> bool:
+    return file is not None and Path(file).resolve() == place

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.commands import printed, run
+from indefinite_opt.formulations import as_formulation
 
 MINE = '''
 from dataclasses import dataclass
@@ -170,3 +173,44 @@ def test_a_file_that_changes_is_run_again(mine: Path) -> None:
     assert iopt.solve(problem, f"{mine}:HalfDual(C=1)").objective == pytest.approx(0.75)
     mine.write_text(MINE.replace("self.C / 2", "self.C / 4"))
     assert iopt.solve(problem, f"{mine}:HalfDual(C=1)").objective == pytest.approx(0.4375)
+
+
+def solved(file: Path) -> iopt.workflow.Result:
+    problem = iopt.KernelProblem(np.eye(4), [1, -1, 1, -1])
+    return iopt.solve(problem, f"{file}:HalfDual(C=1)")
+
+
+@pytest.mark.parametrize("imported_before", [False, True])
+def test_results_of_a_file_are_pickled(mine: Path, imported_before: bool) -> None:
+    """αᵀα/2 - Σα is least at 1, and half of C = 1 is 1/2: 4 (1/2 - 1/8)."""
+    if imported_before:
+        __import__("sys").path.append(str(mine.parent))
+        importlib.import_module(mine.stem)
+    result = solved(mine)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.objective == result.objective == pytest.approx(1.5)
+    cls = importlib.import_module(mine.stem).HalfDual
+    assert pickle.loads(pickle.dumps(cls(C=3.0))) == cls(C=3.0)
+    assert type(as_formulation(f"{mine}:HalfDual()")) is cls
+
+
+def test_a_file_that_is_changed_is_run_again_and_pickled(mine: Path) -> None:
+    assert solved(mine).objective == pytest.approx(1.5)
+    mine.write_text(MINE.replace("self.C / 2", "self.C / 4"))
+    changed = solved(mine)  # 4 (1/4 - 1/32)
+    assert pickle.loads(pickle.dumps(changed)).objective == pytest.approx(0.875)
+
+
+def test_a_file_with_the_name_of_a_library_hides_nothing(mine: Path) -> None:
+    other = mine.with_name("colorsys.py")
+    other.write_text(MINE)
+    assert solved(other).objective == pytest.approx(1.5)
+    assert importlib.import_module("colorsys").rgb_to_hsv(0.0, 0.0, 1.0) == (2 / 3, 1.0, 1.0)
+
+
+def test_a_file_that_fails_leaves_no_module(mine: Path) -> None:
+    mine.write_text("x = 1\nraise ValueError('no')\n")
+    with pytest.raises(iopt.errors.DataError, match="ValueError: no"):
+        solved(mine)
+    with pytest.raises(ValueError, match="no"):
+        importlib.import_module(mine.stem)
