@@ -331,7 +331,10 @@ class Program(Model):
         ProblemError
             For a missing name or a value that the variable cannot take.
         """
-        for name, variable in self.variables.items():
+        self._set(self.variables, values)
+
+    def _set(self, variables: Mapping[str, Any], values: Mapping[str, Array]) -> None:
+        for name, variable in variables.items():
             if name not in values:
                 raise ProblemError("values", f"a value of {name}", f"only {', '.join(values)}")
             expected = f"finite numbers of shape {variable.shape}"
@@ -345,21 +348,34 @@ class Program(Model):
         """Objective and largest constraint violation at given values, from the declaration.
 
         A max-min program is evaluated at the given value of its inner variable, else at the inner
-        minimum.
+        minimum. Where only a theorem knows that, the objective is that of the compiled program.
         """
-        violations = self.violations(values)
-        return float(self.objective.value), max(violations.values(), default=0.0)
+        known = self.with_inner(values)
+        violation = max(self.violations(known or values).values(), default=0.0)
+        if known is not None:
+            return float(self.objective.value), violation
+        point = self.compiled.at(self.compiled.from_values(values))
+        return float(self.compiled.declared(point.value)), violation
+
+    def with_inner(self, values: Mapping[str, Array]) -> Mapping[str, Array] | None:
+        """The values with that of the inner variable; None if no minimiser is known."""
+        if self.inner is None or self.inner.variable.name() in values or self.compiled is None:
+            return values
+        minimiser = self.compiled.inner_minimiser(values)
+        return None if minimiser is None else {**values, self.inner.variable.name(): minimiser}
 
     def violations(self, values: Mapping[str, Array]) -> dict[str, float]:
-        """The largest violation of each constraint at given values, by its name; see `evaluate`."""
-        inner, constraints = self.inner, list(self.subject_to.items())
-        if inner is not None:
-            constraints += inner.subject_to.items()
-            if inner.variable.name() not in values:
-                minimiser = self.compiled.inner_minimiser(values)
-                if minimiser is not None:
-                    values = {**values, inner.variable.name(): minimiser}
-        self.set_values(values)
+        """The largest violation of each constraint at given values, by its name; see `evaluate`.
+
+        Constraints of the inner variable are left out where no minimiser is known.
+        """
+        constraints, variables = list(self.subject_to.items()), dict(self.variables)
+        known = self.with_inner(values)
+        if self.inner is not None and known is None:
+            del variables[self.inner.variable.name()]
+        elif self.inner is not None:
+            constraints += self.inner.subject_to.items()
+        self._set(variables, values if known is None else known)
         found: dict[str, float] = {}
         for name, one in constraints:  # an inner program may use a name once more
             found[name] = max(found.get(name, 0.0), float(np.max(one.violation())))

@@ -276,6 +276,11 @@ class _Examined:
         }
         return dict(answers.feasible_values(self.program, drawn) or drawn)
 
+    def _with_inner(self, values: Values) -> None:
+        """Refuse to compare a theorem with itself."""
+        if self.declared.with_inner(values) is None:
+            raise _DoesNotApply("only the theorem says what the inner minimum is")
+
     # --------------------------------------------------------- the program and the declaration
 
     def objective(self) -> tuple[float, str]:
@@ -284,6 +289,7 @@ class _Examined:
             values = self._point()
             point = self.program.at(self.program.from_values(values))
             size = answers.terms(self.program, point) + abs(self.program.constant)
+            self._with_inner(values)
             declared, _ = self.declared.evaluate(values)
             worst = max(worst, _share(declared, self.program.declared(point.value), size))
         return worst, f"program and declaration at {POINTS} points"
@@ -310,6 +316,7 @@ class _Examined:
         for _ in range(POINTS):
             ends = [program.from_values(self._point()) for _ in range(2)]
             middle, way = 0.5 * (ends[0] + ends[1]), ends[1] - ends[0]
+            self._with_inner(program.values(middle))
             slopes = program.at(middle).gradient
             sides = (program.values(middle + t * way) for t in (-_STEP, _STEP))
             low, high = (self.declared.evaluate(values)[0] for values in sides)

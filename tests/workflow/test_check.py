@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import cvxpy
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
+from helpers.own_formulations import RidgeDual
 from helpers.problems import random_problem
 from indefinite_opt.algebra import Model, Program, canonical_form
 from indefinite_opt.errors import FailedCheck, ParameterError
@@ -197,3 +199,48 @@ def test_a_formulation_of_a_result_is_checked_like_any_other() -> None:
     assert checks.passed
     # Another way to the same optimum has a difference, which is told.
     assert 0.0 < {line.name: line for line in checks.lines}["cvxpy"].difference <= 1e-5
+
+
+@dataclass(frozen=True)
+class NearKernels(RidgeDual):
+    """max over α, min over ‖K - K₀‖ ≤ ρ, of eᵀα - ½(y∘α)ᵀK(y∘α); the minimum adds ½ρ‖α‖²."""
+
+    def model(self, problem: iopt.KernelProblem) -> Model:
+        closed = RidgeDual(self.C, self.upper)
+        simple = closed.model(problem)
+        alpha, K = simple.maximize.variables()[0], cp.Variable((problem.n,) * 2, name="K")
+        K0, y, rho = problem.symbols("K0", "y", rho=0.5 / self.C)
+
+        def equivalent(translated: Any) -> cvxpy.Problem:
+            rows = [translated(row) for row in simple.subject_to.values()]
+            return cvxpy.Problem(cvxpy.Maximize(translated(simple.maximize)), rows)
+
+        z = cp.multiply(y, alpha)
+        return Model(
+            maximize=cp.sum(alpha) - 0.5 * (z @ K @ z), subject_to=simple.subject_to,
+            inner=cp.Inner(K, {"ball": cp.sum_squares(K - K0) <= rho**2}, equivalent),
+            theorem=lambda: closed.compiled(problem), coef=z, offset="balance",
+        )  # fmt: skip
+
+
+def test_an_inner_minimum_that_only_a_theorem_knows_is_that_of_the_program() -> None:
+    """The worst kernel is K₀ + ρzzᵀ/‖z‖², so that (a, a) is worth 2a - ½·8a² - ½·½·2a²."""
+    K0 = np.array([[2.0, -2.0], [-2.0, 2.0]])
+    problem = iopt.KernelProblem(K0, [1, -1])
+    program, a = NearKernels().declare(problem), np.array([0.1, 0.1])
+    z = problem.y * a
+    worst = K0 + 0.5 * np.outer(z, z) / (z @ z)
+    expected = pytest.approx((2 * 0.1 - 4.5 * 0.1**2, 0.0), abs=1e-12)
+    assert program.evaluate({"alpha": a}) == expected
+    assert program.evaluate({"alpha": a, "K": worst}) == expected
+    missed = program.violations({"alpha": np.array([0.1, 0.3])})
+    assert missed == pytest.approx({"balance": 0.2, "lower": 0.0, "upper": 0.0})
+    assert "ball" in program.violations({"alpha": a, "K": 2.0 * worst})
+    checks = iopt.check(NearKernels(), problem)
+    assert checks.passed
+    told = {line.name: line for line in checks.lines}
+    for name in ("objective", "gradient"):
+        assert np.isnan(told[name].difference)
+        assert told[name].words == "only the theorem says what the inner minimum is"
+    assert told["constraints"].difference < 1e-9
+    assert told["cvxpy"].difference < 1e-6
