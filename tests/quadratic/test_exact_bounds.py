@@ -45,6 +45,15 @@ def in_fractions(qp: iopt.QuadraticProgram, x: Any, z: Any = (), y: Any = ()) ->
     )
 
 
+def test_multipliers_that_are_rounding_of_slopes_count_as_zero() -> None:
+    """All of ∇F = P(x - v) is 0 at v = (1, 1, -1), where both rows are active without a price."""
+    P = np.array([[2.0, -4.0, 1.0], [-4.0, 8.0, -2.0], [1.0, -2.0, 1.0]])
+    v = np.array([1.0, 1.0, -1.0])
+    qp = iopt.QuadraticProgram(P, -P @ v, G=[[1.0, 1.0, 0.0], [0.0, 1.0, 0.3]], h=[2.0, 0.7])
+    for z in ([0.0, 0.0], [2e-15, 0.0], [3e-16, 1e-15], [5e-324, 1e-16]):
+        assert in_fractions(qp, v, z) == -0.5 * v @ P @ v
+
+
 def test_an_optimum_of_0_is_proved_where_a_sum_of_squares_is_rounded() -> None:
     """½‖Lx‖² with Lᵀ(Lx) in double precision, which may have an eigenvalue below 0 of its rounding.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import EPS, Array, one_thread
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
 from indefinite_opt.quadratic.matrices.units import own_units
 from indefinite_opt.quadratic.rows.no_optimum import Vector, at_ends, met_exactly, products
@@ -23,6 +23,9 @@ entries of different sizes are rounded ones, as a rule."""
 
 MAX_ENTRIES = 500_000
 """Most coefficients of all, which are added up several times in about a second."""
+
+_ROUNDING = 64.0 * EPS
+"""Share of the largest terms of ∇F up to which a multiplier times its row is rounding."""
 
 ACTIVE_SHARE = 1e-6
 """Multipliers below this share of the largest one count as zero, and so do distances to bounds,
@@ -51,7 +54,10 @@ def exact_bound(P: Matrix, q: Array, body: Polyhedron, x: Array, z: Array, y: Ar
     P = as_dense("P", P)
     low, high = body.at_bounds(x, ACTIVE_SHARE)
     near = np.where(low, body.lower, np.where(high, body.upper, x))
-    active = np.flatnonzero(z > ACTIVE_SHARE * np.abs(np.append(z, y)).max(initial=0.0))
+    pulls = z * np.max(np.abs(body.G), axis=1, initial=0.0)
+    slopes = float(np.max(np.abs(P) @ np.abs(x) + np.abs(q), initial=0.0))
+    usual = z > ACTIVE_SHARE * np.abs(np.append(z, y)).max(initial=0.0)
+    active = np.flatnonzero(usual & (pulls > _ROUNDING * slopes))
     columns = np.hstack([P, body.G[active].T, body.A.T])
     guess = np.concatenate([near, z[active], y])
     flat = np.abs(columns @ guess + q) <= ACTIVE_SHARE * (
