@@ -81,7 +81,7 @@ from indefinite_opt.algebra.printing import latex_expression, legend, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
 from indefinite_opt.algebra.record import Record, settled
 from indefinite_opt.algebra.sizes import term_sizes
-from indefinite_opt.algebra.to_cvxpy import Translation, psd_factor
+from indefinite_opt.algebra.to_cvxpy import Translation, psd_factor, solve_quietly
 
 __all__ = [
     "Constant",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -112,6 +113,26 @@ class Translation:
         if not self.factored:
             return cp.quad_form(x, cp.psd_wrap(P))
         return cp.sum_squares(psd_factor(getattr(P, "value", P)) @ x)
+
+
+def solve_quietly(problem: Any, solver: str, options: Mapping[str, Any]) -> None:
+    """Solve a `cvxpy.Problem`, without the warning that a solution may be inaccurate.
+
+    Raises
+    ------
+    cvxpy.SolverError
+        If the solver fails; Clarabel, which is written in Rust, may end in a panic.
+    """
+    import cvxpy as cp
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.solve(solver=solver, **options)
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # of no module that can be imported
+            raise cp.SolverError(f"{solver} failed: {error}") from None
+        raise
 
 
 def psd_factor(P: Any) -> Any:

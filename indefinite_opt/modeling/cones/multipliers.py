@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from indefinite_opt.algebra import (
     QuadraticPiece,
     Zero,
     psd_factor,
+    solve_quietly,
 )
 from indefinite_opt.foundation import (
     Array,
@@ -167,9 +167,7 @@ def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iter
         if np.isfinite(seconds_left()):
             options["time_limit"] = max(seconds_left(), 0.0)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                problem.solve(solver="CLARABEL", **options)
+            solve_quietly(problem, "CLARABEL", options)
         except (cp.SolverError, ValueError, ArithmeticError):
             continue
         if problem.status == "user_limit" and seconds_left() <= 0.0:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
+from indefinite_opt.algebra import solve_quietly
 from indefinite_opt.errors import IndefiniteOptError, SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, is_sparse
 from indefinite_opt.quadratic import (
@@ -86,10 +86,8 @@ def solve_by_cvxpy(
     if unit != 1.0:
         convex = convex / unit
     try:
-        with warnings.catch_warnings():
-            # cvxpy warns about inaccurate solutions, which the status and the certificate report.
-            warnings.simplefilter("ignore")
-            convex.solve(solver=backend, **options)
+        # The status and the certificate report inaccurate solutions.
+        solve_quietly(convex, backend, options)
     except (cp.SolverError, ValueError) as error:  # the latter where tiny units overflow
         raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
     if convex.status in ("unbounded", "unbounded_inaccurate"):
