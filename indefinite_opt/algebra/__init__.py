@@ -66,6 +66,7 @@ from indefinite_opt.algebra.graph_forms import (
     GraphForm,
     OpaquePiece,
     QuadraticPiece,
+    alone_in_rows,
     graph_form,
 )
 from indefinite_opt.algebra.notation import symbol_text

@@ -159,6 +159,16 @@ class Semidefinite(Cone):
         S = self._matrix(s)
         if not np.isfinite(S).all():
             return np.array([-np.inf])
+        far = np.reshape(error, S.shape, order="F")
+        sizes = np.abs(S) + far + far.T
+        used = sizes.any(axis=0)
+        if not used.all():  # rows and columns of zeros have the margin 0
+            rest = np.ix_(used, used)
+            part = Semidefinite(int(used.sum()) ** 2, 1)
+            found = part.margins(S[rest].reshape(-1, 1), far[rest].reshape(-1, 1))
+            return np.minimum(found, 0.0)
+        if not self.size:
+            return np.zeros(1)
         off = float(_norms(np.ravel(error))) + self._rounding(S)
         return np.array([float(np.linalg.eigvalsh(S)[0]) - off])
 

@@ -70,7 +70,19 @@ class _OfCvxpy:
 
     @property
     def value(self) -> Any:
-        return self.origin.value
+        origin = self.origin
+        unset = [v for v in origin.variables() if v.value is None] if origin.is_constant() else []
+        if not unset:
+            return origin.value
+        # Without a value of u cvxpy takes u⁰ for a single number.
+        with HELD_BY_ONE:
+            try:
+                for variable in unset:
+                    variable.save_value(np.zeros(variable.shape))
+                return origin.value
+            finally:
+                for variable in unset:
+                    variable.save_value(None)
 
     def name(self) -> str:
         found: str = self.origin.name()
@@ -371,6 +383,18 @@ def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
     linear = {v: Operator.of(MatrixFactor(sparse.csr_array(part.T))) for v, part in parts.items()}
     value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
     return linear, np.atleast_1d(value.ravel(order="F"))
+
+
+def takes_other_arguments(origin: Any) -> bool:
+    """Whether cvxpy makes the same atom of other arguments, as it does not of a perspective."""
+    import cvxpy as cp
+
+    args = [arg if arg.is_constant() else cp.Variable(arg.shape) for arg in origin.args]
+    try:
+        origin.copy(args)
+    except (ValueError, TypeError, AssertionError):
+        return False
+    return True
 
 
 def has_parameters(parts: Iterable[Any]) -> bool:

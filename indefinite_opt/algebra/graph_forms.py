@@ -35,6 +35,7 @@ from indefinite_opt.algebra.cones import (
     Semidefinite,
     Zero,
 )
+from indefinite_opt.algebra.from_cvxpy import takes_other_arguments
 from indefinite_opt.algebra.operators import ColumnFactor, MatrixFactor, Operator
 from indefinite_opt.algebra.program import Model
 from indefinite_opt.foundation import Array, Values
@@ -133,6 +134,11 @@ class HiddenVariable:
     ends: Callable[[Array, Array], tuple[Array, Array]] | None = None
     """Ends of φ(u) for u between some ends, where no piece proves them; up to rounding."""
 
+    def at(self, u: Array) -> Array:
+        """φ(u), which is nan or infinite outside of the domain of φ."""
+        with np.errstate(all="ignore"):
+            return np.ravel(self.phi(u), order="F")
+
 
 @dataclass(frozen=True, eq=False)
 class GraphForm:
@@ -156,6 +162,19 @@ class GraphForm:
         """Whether all pieces have known rounding."""
         return not any(isinstance(piece, OpaquePiece) for piece in self.pieces)
 
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of variables that rows z_j ≥ b and z_j ≤ b give, (n,)."""
+        low, high = np.full(self.n, -np.inf), np.full(self.n, np.inf)
+        for piece in self.pieces:
+            if isinstance(piece, ConePiece) and isinstance(piece.cone, Nonnegative):
+                rows = np.flatnonzero(alone_in_rows(piece.A))
+                j, a = piece.A.indices[piece.A.indptr[rows]], piece.A.data[piece.A.indptr[rows]]
+                ups = a < 0.0
+                np.maximum.at(low, j[~ups], -piece.b[rows[~ups]])
+                np.minimum.at(high, j[ups], piece.b[rows[ups]])
+        return low, high
+
     def point(self, values: Values) -> Array:
         """z of declared values, with h = φ(u)."""
         z = np.zeros(self.n)
@@ -178,7 +197,7 @@ class GraphForm:
         size = np.abs(z)
         for h in self.hidden:
             if h.place.start in starts:
-                terms = np.ravel(h.phi(abs(h.A) @ size + np.abs(h.b)), order="F")
+                terms = h.at(abs(h.A) @ size + np.abs(h.b))
                 size[h.place] = np.fmax(size[h.place], np.abs(terms))
         return float(np.abs(self.c) @ size) + abs(self.constant)
 
@@ -186,7 +205,7 @@ class GraphForm:
         """z with other h, those of its declared variables."""
         z = z.copy()
         for h in self.hidden:
-            z[h.place] = np.ravel(h.phi(h.A @ z + h.b), order="F")
+            z[h.place] = h.at(h.A @ z + h.b)
         return z
 
     def values(self, z: Array) -> dict[str, Array]:
@@ -196,6 +215,14 @@ class GraphForm:
             entries = z[place] if spread is None else spread @ z[place]
             found[name] = np.reshape(entries, shape, order="F")
         return found
+
+
+def alone_in_rows(A: Any) -> NDArray[np.bool_]:
+    """Which rows of a sparse matrix are z_j or -z_j."""
+    found = np.diff(A.indptr) == 1
+    rows = np.flatnonzero(found)
+    found[rows] = np.abs(A.data[A.indptr[rows]]) == 1.0
+    return np.asarray(found)
 
 
 def graph_form(model: Model) -> GraphForm:
@@ -378,6 +405,8 @@ class _GraphReader(Reader):
         sign = 1.0 if origin.is_atom_convex() else -1.0
         if not (origin.is_atom_convex() or origin.is_atom_concave()):
             raise NotCanonical(e, "a convex or concave atom")
+        if not takes_other_arguments(origin):
+            raise NotCanonical(e, "an atom of any argument")
         parts = [self.affine(arg) for arg in e.args if not arg.is_constant()]
         u = _joined(parts)
         piece: Any = OpaquePiece(None, np.zeros(0), slice(0), origin, sign)
@@ -513,8 +542,10 @@ class _GraphReader(Reader):
 
         if p == 2.0:
             return self.squares(u, self.new(u.m, u, np.square))
-        if p in (0.0, 1.0):
-            return None
+        if p == 0.0:
+            return one
+        if p == 1.0:
+            return u
         h = self.new(u.m, u, phi)
         weight = 1.0 / (1.0 - p) if p < 0.0 else p if p < 1.0 else 1.0 / p
         parts = [h, u, one] if p < 0.0 else [u, one, h] if p < 1.0 else [h, one, u]
@@ -536,8 +567,9 @@ class _GraphReader(Reader):
             with np.errstate(all="ignore"):
                 return np.array([np.exp(w @ np.log(v))])
 
-        if w.size < 2:
-            return None
+        if w.size == 1:
+            self.cone(Nonnegative(1, 1), [u])
+            return u
         h = self.new(1, u, phi)
         self.cone(Power(w.size + 1, 1, w), [u, h])
         return h

@@ -12,7 +12,7 @@ import pytest
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from helpers.shaking import order
-from indefinite_opt.algebra import Model
+from indefinite_opt.algebra import Model, NotCanonical
 
 
 def problem_of(n: int = 10, kernel: str = "rbf") -> iopt.KernelProblem:
@@ -278,3 +278,176 @@ def test_what_a_caller_says_of_a_matrix_proves_nothing() -> None:
     # α = (1, ½, 1) has the value -4, and the bound may not exceed that.
     assert wrong.bound <= -4.0 + 1e-6
     assert wrong.claim < iopt.Claim.GLOBAL or wrong.objective <= -4.0 + 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Given(iopt.Formulation):
+    """A model that is made anew by a function."""
+
+    make: Any
+
+    def model(self, problem: Any) -> Model:
+        made: Model = self.make()
+        return made
+
+
+PAIR = iopt.KernelProblem(np.eye(2), [1, -1])
+VECTOR = cvxpy.Variable(2, name="x")
+MATRIX = cvxpy.Variable((2, 2), name="X", symmetric=True)
+OUTSIDE = {
+    "cube": (cvxpy.sum(cvxpy.power(VECTOR, 3)), [-5.0, 1.0]),
+    "inverse": (cvxpy.sum(cvxpy.inv_pos(VECTOR)), [-5.0, -1.0]),
+    "root": (-cvxpy.sum(cvxpy.sqrt(VECTOR)), [-1.0, 1.0]),
+    "logarithm": (-cvxpy.sum(cvxpy.log(VECTOR)), [-5.0, -1.0]),
+    "entropy": (-cvxpy.sum(cvxpy.entr(VECTOR)), [-5.0, -5.0]),
+    "quotient": (cvxpy.quad_over_lin(VECTOR[0], VECTOR[1]), [-5.0, -1.0]),
+    "geometric mean": (-cvxpy.geo_mean(VECTOR), [-5.0, -5.0]),
+    "matrix_frac": (cvxpy.matrix_frac(np.ones(2), MATRIX), -np.eye(2)),
+    "log_det": (-cvxpy.log_det(MATRIX), -5.0 * np.eye(2)),
+}
+
+
+@pytest.mark.parametrize("atom", OUTSIDE)
+@pytest.mark.parametrize("place", ["objective", "row"])
+def test_points_outside_of_the_domain_of_an_atom_violate_it(atom: str, place: str) -> None:
+    """numpy has (-5)³ and log det(-5I); as a convex function neither has a value there."""
+    inside, point = OUTSIDE[atom]
+    (variable,) = inside.variables()
+    near = 1 + cvxpy.sum_squares(variable - 9.0)
+
+    def make() -> Model:
+        box = {"box": cvxpy.abs(variable) <= 40.0}
+        if place == "objective":
+            return Model(minimize=inside + near, subject_to=box)
+        return Model(minimize=near, subject_to=box | {"row": inside <= 20.0})
+
+    certificate = iopt.verify(PAIR, Given(make), {variable.name(): np.array(point)})
+    assert certificate.claim is iopt.Claim.NONE
+    assert iopt.solve(PAIR, Given(make)).certificate.claim is iopt.Claim.GLOBAL
+
+
+THIN = {
+    # Each set has no point inside: a variable is fixed by two rows, or a ball has the radius 0.
+    "fixed entry": (
+        lambda x: -cvxpy.sum(cvxpy.log(x + 2)),
+        lambda x: [x >= 0, x <= np.array([1.0, 0.0]), cvxpy.norm2(x) <= 0.5],
+        -np.log(2.5) - np.log(2.0),
+    ),
+    "fixed vector": (
+        lambda x: cvxpy.sum(cvxpy.exp(x)), lambda x: [x >= 1, x <= 1], 2.0 * np.e,
+    ),
+    "equation": (
+        lambda x: cvxpy.norm2(x - 3) + cvxpy.sum(cvxpy.exp(x)),
+        lambda x: [x == np.array([1.0, 2.0])],
+        np.sqrt(5.0) + np.e + np.e**2,
+    ),
+    "ball of radius 0": (lambda x: cvxpy.sum(x), lambda x: [cvxpy.norm2(x - 1) <= 0], 2.0),
+    "cone of radius 0": (
+        lambda x: cvxpy.sum(x), lambda x: [cvxpy.SOC(cvxpy.Constant(0.0), x - 1)], 2.0,
+    ),
+    "tiny ball": (lambda x: cvxpy.sum(x), lambda x: [cvxpy.norm2(x - 1) <= 1e-15], 2.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", THIN)
+def test_sets_without_a_point_inside_are_proved_where_variables_are_fixed(name: str) -> None:
+    objective, rows, optimum = THIN[name]
+
+    def make() -> Model:
+        x = cvxpy.Variable(2, name="x")
+        return Model(minimize=objective(x), subject_to=dict(zip("abc", rows(x), strict=False)))
+
+    result = iopt.solve(PAIR, Given(make))
+    assert result.objective == pytest.approx(optimum, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.bound <= optimum + 1e-9
+
+
+def test_a_diagonal_matrix_of_nonnegative_entries_is_proved() -> None:
+    """Its other entries are constants, which have no margin in their bounds."""
+
+    def make() -> Model:
+        X = cvxpy.Variable((2, 2), name="X", diag=True, nonneg=True)
+        far = cvxpy.norm(X - np.array([[3.0, -1.0], [2.0, -4.0]]), "fro")
+        return Model(minimize=far, subject_to={"ball": cvxpy.norm(X, "fro") <= 40.0})
+
+    result = iopt.solve(PAIR, Given(make))  # at diag(3, 0)
+    assert result.objective == pytest.approx(np.sqrt(1.0 + 4.0 + 16.0), rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_a_matrix_of_zeros_is_proved_to_be_the_least() -> None:
+    def make() -> Model:
+        X = cvxpy.Variable((2, 2), name="X", PSD=True)
+        return Model(minimize=cvxpy.trace(X), subject_to={})
+
+    result = iopt.solve(PAIR, Given(make))
+    assert result.objective == 0.0
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("term", [lambda x: cvxpy.norm2(x), lambda x: cvxpy.sum(x) / np.sqrt(2.0)])
+def test_powers_of_exponent_zero_are_ones(term: Any) -> None:
+    """min ‖x‖ - Σ x_i⁰ is √2 - 2 for x ≥ 1, whatever solves it."""
+
+    def make() -> Model:
+        x = cvxpy.Variable(2, name="x")
+        value = term(x) - cvxpy.sum(cvxpy.power(x, 0))
+        return Model(minimize=value, subject_to={"a": x >= 1})
+
+    result = iopt.solve(PAIR, Given(make))
+    assert result.objective == pytest.approx(np.sqrt(2.0) - 2.0, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.bound <= np.sqrt(2.0) - 2.0 + 1e-9
+
+
+def test_a_mean_of_one_entry_and_a_power_of_exponent_one_are_proved() -> None:
+    """max of x_1 + Σ x_i for ‖x‖ ≤ 1 is ‖(2, 1)‖."""
+
+    def make() -> Model:
+        x = cvxpy.Variable(2, name="x")
+        value = cvxpy.geo_mean(x, [1, 0]) + cvxpy.sum(cvxpy.power(x, 1))
+        return Model(maximize=value, subject_to={"a": cvxpy.norm2(x) <= 1})
+
+    result = iopt.solve(PAIR, Given(make))
+    assert result.objective == pytest.approx(np.sqrt(5.0), rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("divisor", [0.0, -2.0])
+def test_squares_over_a_number_that_is_not_positive_are_refused(divisor: float) -> None:
+    def make() -> Model:
+        x = cvxpy.Variable(2, name="x")
+        row = cvxpy.quad_over_lin(x, divisor) <= -1
+        return Model(minimize=cvxpy.norm2(x), subject_to={"a": row, "b": x >= 1})
+
+    with pytest.raises(NotCanonical, match="expected a positive divisor, got quad_over_lin"):
+        iopt.solve(PAIR, Given(make))
+
+
+def test_errors_name_variables_that_no_cone_program_has() -> None:
+    def twice() -> Model:
+        x, other = cvxpy.Variable(2, name="x"), cvxpy.Variable(2, name="x")
+        return Model(minimize=cvxpy.norm2(x) + cvxpy.norm2(other - 1), subject_to={})
+
+    def integer() -> Model:
+        x = cvxpy.Variable(2, name="x", integer=True)
+        return Model(minimize=cvxpy.norm2(x), subject_to={"a": x >= 1})
+
+    with pytest.raises(NotCanonical, match="variables with different names, got two variables x"):
+        iopt.solve(PAIR, Given(twice))
+    with pytest.raises(NotCanonical, match="variables of real numbers, got the integer variable x"):
+        iopt.solve(PAIR, Given(integer))
+
+
+def test_an_atom_that_is_made_of_no_other_arguments_is_solved() -> None:
+    """min s·exp(x/s) + s for x = 1: with u = 1/s it is (e^u + 1)/u, least at e^u (u - 1) = 1."""
+
+    def make() -> Model:
+        x, s = cvxpy.Variable(name="x"), cvxpy.Variable(nonneg=True, name="s")
+        value = cvxpy.perspective(cvxpy.exp(x), s) + s
+        return Model(minimize=value, subject_to={"a": x == 1, "b": s <= 5, "c": s >= 0.1})
+
+    u = 1.2784645427610738  # 1 + W(1/e)
+    result = iopt.solve(PAIR, Given(make))
+    assert result.objective == pytest.approx((np.exp(u) + 1.0) / u, rel=1e-6)

@@ -59,11 +59,13 @@ _MISSED = 1e-9
 
 
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
-    """The method in one thread at a time, as the variables of cvxpy hold its values."""
+    """The method in one thread at a time, as the variables of cvxpy hold its values.
+
+    At points outside of the domain of an atom the value is nan or infinite, without a warning.
+    """
 
     @functools.wraps(method)
     def alone(*arguments: Any) -> float:
-        # Projections of cvxpy divide by norms that are 0, and atoms may overflow.
         with HELD_BY_ONE, np.errstate(all="ignore"):
             return method(*arguments)
 
@@ -99,6 +101,13 @@ class ConvexProgram(ExplicitProgram):
             found += row.variables()
         return objective, rows, {variable.name(): variable for variable in found}
 
+    @cached_property
+    def _domains(self) -> list[Any]:
+        """Where atoms have values, in cvxpy, as x ≥ 0 for x³: numbers beyond are no values."""
+        objective, rows, _ = self._translated
+        inside = [objective, *(arg for row in rows.values() for arg in row.args)]
+        return [one for each in inside for one in each.domain]
+
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: v.shape for name, v in self._translated[2].items()}
@@ -114,14 +123,14 @@ class ConvexProgram(ExplicitProgram):
             value = self._translated[0].value
         except np.linalg.LinAlgError:  # as for the inverse of a singular matrix
             return np.nan
-        return np.nan if value is None else float(value)
+        return np.nan if value is None else float(np.ravel(value)[0])
 
     @_by_one
     def infeasibility(self, values: Values) -> float:
         """The largest violation of a constraint, beside the largest of its terms.
 
         In these a variable counts with its largest entry; see `term_sizes`. Attributes of
-        variables, such as `nonneg`, are constraints, too.
+        variables, such as `nonneg`, and the domains of atoms are constraints, too.
         """
         worst = 0.0
         for amounts, sizes in self._missed(values):
@@ -140,7 +149,7 @@ class ConvexProgram(ExplicitProgram):
         """By how much each constraint is violated, and the sizes of its terms."""
         self._set(values)
         _, rows, variables = self._translated
-        for row in map(converted, rows.values()):
+        for row in map(converted, [*rows.values(), *self._domains]):
             amounts, sizes = _array(row.violation()), [term_sizes(arg) for arg in row.args]
             if any(part.shape not in ((), amounts.shape) for part in sizes):  # a cone
                 largest = max(float(np.max(part, initial=0.0)) for part in sizes)
@@ -214,7 +223,14 @@ class ConvexProgram(ExplicitProgram):
             value = self.value(values)
             if near is None or abs(value - near[1]) <= _MISSED * abs(near[1]):
                 return values
+            if self._attains(values) < self._attains(form.values(near[0])):
+                return values
         return form.values(near[0])
+
+    def _attains(self, values: Values) -> float:
+        """The value that a feasible point near the values attains; inf if there is none."""
+        found = self.feasible_near(values)
+        return np.inf if found is None else found[1]
 
     def _without_dust(self, values: Values) -> Values:
         """The values with 0 for entries that are 0 beside others, if that is as good a point."""
@@ -276,9 +292,7 @@ class ConvexProgram(ExplicitProgram):
         if form is None or found is None or not form.is_proved:
             return
         known = found.multipliers
-        attained = self.feasible_near(values)
-        level = np.inf if attained is None else attained[1]
-        ends = ranges(form, level, known)
+        ends = ranges(form, self._attains(values), known)
         yield LowerBound(max(lower_bound(form, known, ends), bound_by_ranges(form, ends)))
         yield LowerBound(lower_bound(form, polished(form, known), ends))
 
@@ -293,10 +307,8 @@ class ConvexProgram(ExplicitProgram):
             return f"the rounding of {name} is not known"
         if found is None:
             return "Clarabel found no multipliers"
-        attained = self.feasible_near(values)
-        level = np.inf if attained is None else attained[1]
         known = found.multipliers
-        endless = unbounded_variable(form, known, ranges(form, level, known))
+        endless = unbounded_variable(form, known, ranges(form, self._attains(values), known))
         if endless is not None:
             return (
                 f"nothing bounds {endless}, so that what multipliers leave of its slope counts "
@@ -440,6 +452,16 @@ def _divides_by_zero(e: Any) -> bool:
     return any(map(_divides_by_zero, e.args))
 
 
+def _assert_positive_divisors(e: Any) -> None:
+    """Refuse squares over a number of which they have no value, or infinity."""
+    if e.kind == "quad_over_lin" and e.args[1].is_constant():
+        divisor = e.args[1].value
+        if divisor is not None and not np.all(_array(divisor) > 0.0):
+            raise NotCanonical(f"quad_over_lin with the divisor {divisor}", "a positive divisor")
+    for arg in e.args:
+        _assert_positive_divisors(arg)
+
+
 def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
     """The model as cvxpy states it, or the error with which it was refused if it is not convex."""
     import cvxpy as cp
@@ -449,13 +471,20 @@ def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
     goal = model.minimize if program.sense > 0 else model.maximize
     if objective.size != 1 or any(map(_divides_by_zero, [goal, *model.subject_to.values()])):
         raise refused
+    for each in [goal, *model.subject_to.values()]:
+        _assert_positive_divisors(each)
     problem = cp.Problem(cp.Minimize(objective), list(rows.values()))
     for parameter in problem.parameters():
         if parameter.value is None:
             raise NotCanonical(f"the parameter {parameter} without a value", "numbers")
-    names = [variable.name() for variable in problem.variables()]
-    if len(set(names)) < len(names) or problem.is_mixed_integer():
-        raise refused
+    names: set[str] = set()
+    for variable in problem.variables():
+        name = variable.name()
+        if name in names:
+            raise NotCanonical(f"two variables {name}", "variables with different names")
+        names.add(name)
+        if variable.attributes["boolean"] or variable.attributes["integer"]:
+            raise NotCanonical(f"the integer variable {name}", "variables of real numbers")
     if not decided(problem.is_dcp):
         raise refusal(model, refused)
     for variable in problem.variables():

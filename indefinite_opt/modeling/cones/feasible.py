@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from indefinite_opt.algebra import ConePiece, GraphForm, OpaquePiece, QuadraticPiece, Zero
+from indefinite_opt.algebra import (
+    ConePiece,
+    GraphForm,
+    OpaquePiece,
+    QuadraticPiece,
+    Zero,
+    alone_in_rows,
+)
 from indefinite_opt.foundation import EPS, LEAST, Array, derived
 from indefinite_opt.modeling.cones.bound import slopes
 from indefinite_opt.modeling.cones.multipliers import Solved
@@ -15,8 +22,15 @@ from indefinite_opt.quadratic import Polyhedron
 _ACCURATE = 1e-7
 """Share up to which a solution leaves next to nothing."""
 
-_ROUNDS = 12
-"""Most steps towards an interior point, each of which is four times as long as the last."""
+_ROUNDS = 18
+"""Most steps towards an interior point, each of which is longer than the last.
+
+The first ones are as short as margins ask for. Later ones are at least a share EPS of the way, as
+shorter ones are lost in the rounding of the point.
+"""
+
+_SHORT = 4
+"""Steps of the first kind."""
 
 
 def feasible_point(
@@ -49,12 +63,12 @@ def feasible_point(
     if inner is None:
         return None
     room = _margins(form, inner, np.zeros(form.n))
-    if not np.all(room > 0.0):
-        return None
     missed = margins < 0.0
+    if not np.all(room[missed] > 0.0):
+        return None
     share = float(np.max(-margins[missed] / (room[missed] - margins[missed])))
-    for _ in range(_ROUNDS):
-        share = min(4.0 * share, 1.0)
+    for k in range(_ROUNDS):
+        share = min(4.0 * share if k < _SHORT else max(16.0 * share, EPS), 1.0)
         moved = z + share * (inner - z)
         nearby = _onto_equations(form, moved)
         if nearby is None:
@@ -79,21 +93,20 @@ def is_near_optimum(form: GraphForm, found: Solved) -> bool:
 
 
 def _equations(form: GraphForm) -> Polyhedron | None:
-    """The equations on the declared variables; None if there are none."""
+    """The equations on the declared variables, and bounds of fixed ones; None if there are none."""
 
     def found() -> Polyhedron | None:
         n = max((place.stop for place, _, _ in form.declared.values()), default=0)
         pieces = [p for p in form.pieces if isinstance(p, ConePiece) and isinstance(p.cone, Zero)]
-        if not pieces:
-            return None
-        A = np.vstack([piece.A[:, :n].toarray() for piece in pieces])
-        b = np.concatenate([piece.b for piece in pieces])
+        A = np.vstack([np.zeros((0, n)), *(piece.A[:, :n].toarray() for piece in pieces)])
+        b = np.concatenate([np.zeros(0), *(piece.b for piece in pieces)])
         # Rows of zeros are no equations of z.
         used = A.any(axis=1) | (b != 0.0)
-        if not used.any():
+        low, high = (end[:n].copy() for end in form.bounds)
+        low[low != high], high[low != high] = -np.inf, np.inf
+        if not used.any() and not np.isfinite(low).any():
             return None
-        ends = np.full(n, np.inf)
-        return Polyhedron(np.zeros((0, n)), np.zeros(0), A[used], -b[used], -ends, ends)
+        return Polyhedron(np.zeros((0, n)), np.zeros(0), A[used], -b[used], low, high)
 
     return derived(form, "equations", found)
 
@@ -103,10 +116,11 @@ def _onto_equations(form: GraphForm, z: Array) -> Array | None:
     body = _equations(form)
     if body is None:
         return z
-    x = z[: body.n]
+    x, free = np.clip(z[: body.n], body.lower, body.upper), ~body.fixed
     for _ in range(2):
         over = body.A @ x - body.b
-        x = x - np.linalg.lstsq(body.A, over, rcond=None)[0] if over.any() else x
+        if over.any() and free.any():
+            x[free] -= np.linalg.lstsq(body.A[:, free], over, rcond=None)[0]
     found = body.near(x)
     if found is None or not found.exactly:
         return None
@@ -131,11 +145,13 @@ def _margins(form: GraphForm, z: Array, radius: Array) -> Array:
     for piece in form.pieces:
         size = abs(piece.A) @ np.abs(z) + np.abs(piece.b)
         count = np.diff(piece.A.indptr) + 2.0
+        u = piece.at(z)
         error = np.where(count > 2.0, count * EPS * size, 0.0) + abs(piece.A) @ radius
-        error[_is_exact(piece, z)] = 0.0
+        alone = alone_in_rows(piece.A)
+        error[alone] = EPS * np.abs(u.ravel()[alone])  # one sum, which is 0 only if it is exact
+        error[_is_exact(piece)] = 0.0
         if radius.any():
             error += abs(piece.A) @ radius
-        u = piece.at(z)
         off = np.reshape(error, u.shape)
         if isinstance(piece, ConePiece):
             if not isinstance(piece.cone, Zero):
@@ -147,15 +163,10 @@ def _margins(form: GraphForm, z: Array, radius: Array) -> Array:
     return np.where(np.isnan(margins), -np.inf, margins)
 
 
-def _is_exact(piece: ConePiece | QuadraticPiece | OpaquePiece, z: Array) -> Array:
+def _is_exact(piece: ConePiece | QuadraticPiece | OpaquePiece) -> Array:
     """Which entries of Az + b are computed without rounding: ±z_j alone, or a constant."""
-    A = piece.A
-    single = np.diff(A.indptr) == 1
-    exact = np.diff(A.indptr) == 0
-    rows = np.flatnonzero(single & (piece.b == 0.0))
-    unit = np.abs(A.data[A.indptr[rows]]) == 1.0
-    exact[rows[unit]] = True
-    return exact
+    exact = np.diff(piece.A.indptr) == 0
+    return np.asarray(exact | (alone_in_rows(piece.A) & (piece.b == 0.0)))
 
 
 def _most(piece: QuadraticPiece | OpaquePiece, u: Array, off: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from indefinite_opt.algebra import (
     ConePiece,
     GraphForm,
+    Nonnegative,
     OpaquePiece,
     Power,
     QuadraticPiece,
@@ -115,7 +116,7 @@ def solved(
             point = np.asarray(z.value, dtype=float)
             for h in form.hidden:  # those of squares are not in the program of the solver
                 if (h.place.start, h.place.stop) in left_out:
-                    point[h.place] = h.phi(h.A @ point + h.b)
+                    point[h.place] = h.at(h.A @ point + h.b)
             found = Solved(point, Multipliers(tuple(parts)), iterations)
             if is_met or is_accurate(found):
                 return found
@@ -129,12 +130,22 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
 
     z, margin = cp.Variable(form.n), cp.Variable()
     rows: list[Any] = [margin <= _MOST_MARGIN]
+    low, high = form.bounds
+    fixed = np.flatnonzero(low == high)  # no point has a margin in their bounds
+    free = np.ones(form.n)
+    if fixed.size:
+        rows.append(z[fixed] == low[fixed])
+        free[fixed] = 0.0
     for piece in form.pieces:
         u = piece.A @ z + piece.b
         if isinstance(piece, ConePiece):
             cone = piece.cone
             shape = cone.size, cone.count
             inner = np.zeros(shape) if isinstance(cone, Zero) else cone.center() * _units(piece)
+            moves = np.reshape(abs(piece.A) @ free > 0.0, shape)
+            if not isinstance(cone, Nonnegative):
+                moves = moves.any(axis=0)
+            inner = np.where(moves, inner, 0.0)  # the others are as they are at any point
             rows.append(stated(cone, cp.reshape(u, shape, order="C") - margin * inner))
         else:
             values, h = _function(piece, u), z[piece.height]
@@ -170,10 +181,19 @@ def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iter
             solve_quietly(problem, "CLARABEL", options)
         except (cp.SolverError, ValueError, ArithmeticError):
             continue
+        except BaseException as error:
+            if not is_panic(error):
+                raise
+            continue
         if problem.status == "user_limit" and seconds_left() <= 0.0:
             raise TimeLimitReached("Clarabel did not end in time")
         if problem.status in ("optimal", "optimal_inaccurate"):
             yield problem.status == "optimal"
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether Clarabel, which is written in Rust, has met a number that it cannot go on with."""
+    return type(error).__name__ == "PanicException"
 
 
 def _function(piece: QuadraticPiece | OpaquePiece, u: Any, in_objective: bool = False) -> Any:
