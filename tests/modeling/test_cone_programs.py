@@ -13,6 +13,7 @@ import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from helpers.shaking import order
 from indefinite_opt.algebra import Model, NotCanonical
+from indefinite_opt.errors import SolverFailed
 
 
 def problem_of(n: int = 10, kernel: str = "rbf") -> iopt.KernelProblem:
@@ -451,3 +452,32 @@ def test_an_atom_that_is_made_of_no_other_arguments_is_solved() -> None:
     u = 1.2784645427610738  # 1 + W(1/e)
     result = iopt.solve(PAIR, Given(make))
     assert result.objective == pytest.approx((np.exp(u) + 1.0) / u, rel=1e-6)
+
+
+def test_a_time_limit_holds_for_cone_programs() -> None:
+    """The program has two points, whose number says nothing of the time that it takes."""
+    generator = np.random.default_rng(1)
+    G = generator.normal(size=(60, 60))
+
+    def make() -> Model:
+        X = cvxpy.Variable((60, 60), name="X", PSD=True)
+        return Model(maximize=cvxpy.trace((G + G.T) @ X), subject_to={"a": cvxpy.diag(X) == 1})
+
+    with pytest.raises(SolverFailed, match="stopped before it found a point"):
+        iopt.solve(PAIR, Given(make), time_limit=1e-3)
+
+
+def test_a_failure_within_the_solver_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed assertion in Rust is no `Exception` in Python."""
+    PanicException = type("PanicException", (BaseException,), {})  # as pyo3 names it
+
+    def make() -> Model:
+        x = cvxpy.Variable(2, name="x")
+        return Model(minimize=cvxpy.norm2(x - 3) + cvxpy.exp(x[0]), subject_to={"a": x <= 9})
+
+    def solve(*arguments: Any, **options: Any) -> None:
+        raise PanicException("assertion failed")
+
+    monkeypatch.setattr(cvxpy.Problem, "solve", solve)
+    with pytest.raises(SolverFailed, match="assertion failed"):
+        iopt.solve(PAIR, Given(make))

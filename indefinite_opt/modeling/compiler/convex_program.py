@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +24,7 @@ from indefinite_opt.algebra import (
     term_sizes,
 )
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, cached_property
 from indefinite_opt.modeling.compiler.refusals import decided, refusal
 from indefinite_opt.modeling.cones import (
     Multipliers,
@@ -85,6 +86,11 @@ class ConvexProgram(ExplicitProgram):
     title = "a convex program as cvxpy states it"
     usual_solver = "clarabel"
     is_convex = True
+    has_cones = True
+
+    @property
+    def n(self) -> int:
+        return sum(math.prod(shape) for shape in self.shapes.values())
 
     @property
     def sense(self) -> int:  # type: ignore[override]
@@ -218,7 +224,10 @@ class ConvexProgram(ExplicitProgram):
         if form is None or found is None:
             return None
         values = self._without_dust(self.repaired(form.values(found.z)))
-        near = feasible_point(form, found.z, lambda: self._interior, keeps=True)
+        try:
+            near = feasible_point(form, found.z, lambda: self._interior, keeps=True)
+        except TimeLimitReached:  # the point is not lost
+            return values
         if near is None or self.infeasibility(values) <= _MISSED:
             value = self.value(values)
             if near is None or abs(value - near[1]) <= _MISSED * abs(near[1]):

@@ -144,7 +144,7 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
             inner = np.zeros(shape) if isinstance(cone, Zero) else cone.center() * _units(piece)
             moves = np.reshape(abs(piece.A) @ free > 0.0, shape)
             if not isinstance(cone, Nonnegative):
-                moves = moves.any(axis=0)
+                moves = np.asarray(moves.any(axis=0))
             inner = np.where(moves, inner, 0.0)  # the others are as they are at any point
             rows.append(stated(cone, cp.reshape(u, shape, order="C") - margin * inner))
         else:

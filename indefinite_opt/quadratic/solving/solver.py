@@ -145,10 +145,10 @@ class Task(Generic[S_co]):
     def in_time(self, otherwise: T, function: Callable[..., T], *arguments: Any) -> T:
         """What a function of O(n³) returns, or something else half a second after the time limit.
 
-        Only for programs with a user's rows, of which nothing has been factorised before.
+        Only for programs with a user's rows or cones, of which nothing has been factorised before.
         """
         program: Any = self.program
-        if not program.has_own_rows:
+        if not program.has_own_rows and not program.has_cones:
             return function(*arguments)
         try:
             left = self.time_limit - self.elapsed + SECONDS_BEYOND_LIMIT

@@ -177,7 +177,7 @@ class Clarabel(_Conic):
         found = None
         if task.max_iter is None:
             found = solution_of_rows(task, self.name) or solution_of_cones(task)
-        if found is None and task.program.has_own_rows and task.late:
+        if found is None and task.late:
             raise TimeLimitReached
         return super()._solution(task) if found is None else found
 
