@@ -481,3 +481,17 @@ def test_a_failure_within_the_solver_is_no_crash(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cvxpy.Problem, "solve", solve)
     with pytest.raises(SolverFailed, match="assertion failed"):
         iopt.solve(PAIR, Given(make))
+
+
+@pytest.mark.parametrize("radius", [0.0, 1.0])
+def test_cones_are_measured_at_their_tips_without_a_warning(radius: float) -> None:
+    """At the center of the ball cvxpy divides by the norm 0; warnings are errors here."""
+
+    def make() -> Model:
+        x = cvxpy.Variable(2, name="x")
+        ball = cvxpy.SOC(cvxpy.Constant(radius), x - 1)
+        return Model(minimize=cvxpy.norm2(x - 3), subject_to={"ball": ball})
+
+    certificate = iopt.verify(PAIR, Given(make), {"x": np.ones(2)})
+    assert certificate.objective == pytest.approx(np.sqrt(8.0))
+    assert certificate.claim >= iopt.Claim.FEASIBLE

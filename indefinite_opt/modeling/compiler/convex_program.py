@@ -146,10 +146,10 @@ class ConvexProgram(ExplicitProgram):
         return worst if np.isfinite(worst) else np.inf
 
     @_by_one
-    def missed(self, values: Values) -> float:
-        """The largest violation of a constraint."""
-        parts = (float(np.max(amounts, initial=0.0)) for amounts, _ in self._missed(values))
-        return max(parts, default=0.0)
+    def largest_violation(self, values: Values) -> float:
+        """The largest violation of a constraint, in its own unit."""
+        missed = (float(np.max(amounts, initial=0.0)) for amounts, _ in self._missed(values))
+        return max(missed, default=0.0)
 
     def _missed(self, values: Values) -> Iterator[tuple[Array, Array]]:
         """By how much each constraint is violated, and the sizes of its terms."""
@@ -406,11 +406,12 @@ def _(
 
 @answers.repair.register
 def _(program: ConvexProgram, x: Values) -> tuple[float, float]:
+    missed = program.largest_violation(x)
     found, moved = program.feasible_near(x), np.nan
     if found is not None and program.graph is not None:
         near = program.graph.values(found[0])
         moved = max((float(np.max(np.abs(near[n] - x[n]), initial=0.0)) for n in near), default=0.0)
-    return program.missed(x), moved
+    return missed, moved
 
 
 @answers.remarks.register
