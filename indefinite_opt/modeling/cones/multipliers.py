@@ -181,19 +181,10 @@ def _attempts(problem: Any, tolerances: tuple[float, ...] = _TOLERANCES) -> Iter
             solve_quietly(problem, "CLARABEL", options)
         except (cp.SolverError, ValueError, ArithmeticError):
             continue
-        except BaseException as error:
-            if not is_panic(error):
-                raise
-            continue
         if problem.status == "user_limit" and seconds_left() <= 0.0:
             raise TimeLimitReached("Clarabel did not end in time")
         if problem.status in ("optimal", "optimal_inaccurate"):
             yield problem.status == "optimal"
-
-
-def is_panic(error: BaseException) -> bool:
-    """Whether Clarabel, which is written in Rust, has met a number that it cannot go on with."""
-    return type(error).__name__ == "PanicException"
 
 
 def _function(piece: QuadraticPiece | OpaquePiece, u: Any, in_objective: bool = False) -> Any:

@@ -130,9 +130,9 @@ class CompiledProgram(ABC, Generic[X]):
     and the declared program has a matrix variable."""
     is_linear: ClassVar[bool] = False
     """Whether F and all constraints are linear."""
-    has_own_rows: ClassVar[bool] = False
     has_cones: ClassVar[bool] = False
     """Whether it is a user's program with cones, which takes long for few points."""
+    has_own_rows: ClassVar[bool] = False
     """Whether its matrix and rows are a user's, of which nothing is known in advance."""
     multipliers_from_solver: ClassVar[bool] = False
     """Whether multipliers cannot be recovered from a point. The bound that they prove is then all

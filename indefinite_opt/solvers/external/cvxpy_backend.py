@@ -12,7 +12,6 @@ import numpy as np
 from indefinite_opt.algebra import solve_quietly
 from indefinite_opt.errors import IndefiniteOptError, SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, is_sparse
-from indefinite_opt.modeling.cones import is_panic
 from indefinite_opt.quadratic import (
     LinearRows,
     Solution,
@@ -90,10 +89,6 @@ def solve_by_cvxpy(
         # The status and the certificate report inaccurate solutions.
         solve_quietly(convex, backend, options)
     except (cp.SolverError, ValueError) as error:  # the latter where tiny units overflow
-        raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-    except BaseException as error:
-        if not is_panic(error):
-            raise
         raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
     if convex.status in ("unbounded", "unbounded_inaccurate"):
         raise _unbounded(task, backend)
