@@ -38,7 +38,7 @@ from indefinite_opt.algebra.cones import (
 from indefinite_opt.algebra.from_cvxpy import takes_other_arguments
 from indefinite_opt.algebra.operators import ColumnFactor, MatrixFactor, Operator
 from indefinite_opt.algebra.program import Model
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, Values, cached_property, power_near
 
 Places = NDArray[np.intp]
 
@@ -156,6 +156,18 @@ class GraphForm:
     @property
     def n(self) -> int:
         return self.c.size
+
+    @cached_property
+    def units(self) -> Array:
+        """Powers of two in which the largest coefficient of each variable is about 1, (n,)."""
+        largest = np.zeros(self.n)
+        for piece in self.pieces:
+            columns = abs(piece.A).tocsc()
+            used = np.flatnonzero(np.diff(columns.indptr))
+            tops = np.maximum.reduceat(columns.data, columns.indptr[used]) if used.size else used
+            largest[used] = np.maximum(largest[used], tops)
+        largest = np.where(largest > 0.0, largest, np.abs(self.c))
+        return np.where(largest > 0.0, 1.0 / power_near(largest), 1.0)
 
     @property
     def is_proved(self) -> bool:

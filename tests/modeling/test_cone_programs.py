@@ -495,3 +495,42 @@ def test_cones_are_measured_at_their_tips_without_a_warning(radius: float) -> No
     certificate = iopt.verify(PAIR, Given(make), {"x": np.ones(2)})
     assert certificate.objective == pytest.approx(np.sqrt(8.0))
     assert certificate.claim >= iopt.Claim.FEASIBLE
+
+
+@dataclass(frozen=True)
+class InUnits(iopt.Formulation):
+    """min w (‖Az - t + b e‖₂ + 0.3 ‖z‖² + Σ exp(z/10)) in a ball, with z = x/u for units u."""
+
+    seed: int = 0
+    scaled: bool = False
+
+    def model(self, problem: Any) -> Model:
+        generator = np.random.default_rng(self.seed)
+        A, target = generator.normal(size=(4, 3)), generator.normal(size=4)
+        units, weight = 10.0 ** generator.uniform(-8, 8, 3), 10.0 ** generator.uniform(-6, 6)
+        if not self.scaled:
+            units, weight = np.ones(3), 1.0
+        x, b = cvxpy.Variable(3, name="x"), cvxpy.Variable(name="b")
+        z = cvxpy.multiply(1.0 / units, x)
+        cost = cvxpy.norm2(A @ z - target + b) + 0.3 * cvxpy.sum_squares(z)
+        rows = {
+            "ball": cvxpy.norm2(z - 1) <= 1.5, "sum": cvxpy.sum(z) + b >= 0.3,
+            "lower": b >= -3, "upper": b <= 3,
+        }  # fmt: skip
+        return Model(minimize=weight * (cost + cvxpy.sum(cvxpy.exp(0.1 * z))), subject_to=rows)
+
+    @property
+    def weight(self) -> float:
+        generator = np.random.default_rng(self.seed)
+        generator.normal(size=16)
+        generator.uniform(-8, 8, 3)
+        return float(10.0 ** generator.uniform(-6, 6)) if self.scaled else 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_units_of_variables_and_objectives_change_nothing(seed: int) -> None:
+    problem = problem_of()
+    plain, scaled = InUnits(seed), InUnits(seed, scaled=True)
+    one, other = (iopt.solve(problem, each) for each in (plain, scaled))
+    assert one.certificate.claim is other.certificate.claim is iopt.Claim.GLOBAL
+    assert other.objective / scaled.weight == pytest.approx(one.objective, rel=2e-6)

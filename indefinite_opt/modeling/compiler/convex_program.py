@@ -278,8 +278,8 @@ class ConvexProgram(ExplicitProgram):
             return np.inf, np.inf, 1.0
         z = form.point(values)
         found = slopes(form, linearised_at(form, own, z), z)
-        unit = float(np.max(found.terms, initial=0.0)) or 1.0
-        residual = float(np.max(np.abs(found.r), initial=0.0)) / unit
+        unit = float(np.max(form.units * found.terms, initial=0.0)) or 1.0
+        residual = float(np.max(form.units * np.abs(found.r), initial=0.0)) / unit
         return (residual, found.gaps, unit) if np.isfinite(residual) else (np.inf, np.inf, 1.0)
 
     def residual(self, values: Values, multipliers: Values) -> float:

@@ -71,7 +71,7 @@ def solved(
     import cvxpy as cp
 
     held = held or {}
-    z = cp.Variable(form.n)
+    z = cp.multiply(form.units, cp.Variable(form.n))
     cost, objective = form.c.copy(), 0.0
     given: dict[int, Any] = {}
     rows: list[Any] = []
@@ -86,7 +86,10 @@ def solved(
         u = piece.A @ z + piece.b
         if isinstance(piece, ConePiece):
             shape = piece.cone.size, piece.cone.count
-            given[k] = stated(piece.cone, cp.reshape(u, shape, order="C"))
+            s = cp.multiply(
+                np.tile(1.0 / _units(form, piece), (shape[0], 1)), cp.reshape(u, shape, order="C")
+            )
+            given[k] = stated(piece.cone, s)
             rows.append(given[k])
             continue
         given[k] = u
@@ -108,7 +111,8 @@ def solved(
             if k in held:
                 parts.append(held[k])
             elif isinstance(piece, ConePiece):
-                parts.append(unit * multipliers_of(piece.cone, given[k]))
+                Z = multipliers_of(piece.cone, given[k])
+                parts.append(unit / _units(form, piece) * Z)
             else:
                 parts.append(np.reshape(given[k].value, (-1, _count(piece))))
         if all(np.isfinite(part).all() for part in parts):
@@ -128,7 +132,7 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
     """A point of all equations with a margin in all other pieces, not far from another one."""
     import cvxpy as cp
 
-    z, margin = cp.Variable(form.n), cp.Variable()
+    z, margin = cp.multiply(form.units, cp.Variable(form.n)), cp.Variable()
     rows: list[Any] = [margin <= _MOST_MARGIN]
     low, high = form.bounds
     fixed = np.flatnonzero(low == high)  # no point has a margin in their bounds
@@ -141,7 +145,9 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
         if isinstance(piece, ConePiece):
             cone = piece.cone
             shape = cone.size, cone.count
-            inner = np.zeros(shape) if isinstance(cone, Zero) else cone.center() * _units(piece)
+            inner = (
+                np.zeros(shape) if isinstance(cone, Zero) else cone.center() * _units(form, piece)
+            )
             moves = np.reshape(abs(piece.A) @ free > 0.0, shape)
             if not isinstance(cone, Nonnegative):
                 moves = np.asarray(moves.any(axis=0))
@@ -150,8 +156,9 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
         else:
             values, h = _function(piece, u), z[piece.height]
             rows.append(h + margin <= values if _is_concave(piece) else h >= values + margin)
-    far = max(float(np.max(np.abs(near), initial=0.0)), 1.0)
-    goal = cp.Maximize(margin - _PULL * cp.sum_squares((z - near) / far))
+    steps = cp.multiply(1.0 / form.units, z - near)
+    far = max(float(np.max(np.abs(near / form.units), initial=0.0)), 1.0)
+    goal = cp.Maximize(margin - _PULL * cp.sum_squares(steps / far))
     problem = cp.Problem(goal, rows)
     for _ in _attempts(problem, (1e-5, 1e-8)):
         if z.value is not None and np.isfinite(z.value).all() and margin.value > 0.0:
@@ -159,9 +166,9 @@ def interior_point(form: GraphForm, near: Array) -> Array | None:
     return None
 
 
-def _units(piece: ConePiece) -> Array:
-    """The largest coefficient of each cone, in which a margin is no smaller than in others."""
-    sizes = abs(piece.A).max(axis=1).toarray().ravel()
+def _units(form: GraphForm, piece: ConePiece) -> Array:
+    """The largest coefficient of each cone in the units of variables, a power of two, (count,)."""
+    sizes = abs(piece.A).multiply(form.units[None]).tocsr().max(axis=1).toarray().ravel()
     largest = np.max(np.reshape(sizes, (piece.cone.size, -1)), axis=0)
     return np.where(largest > 0.0, power_near(largest), 1.0)
 
