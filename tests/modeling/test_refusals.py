@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cvxpy
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ X = cp.Variable(3, name="x")
 BOX = {"lower": X >= 0, "upper": X <= 1}
 K = cp.Constant(np.array([[1.0, 0.5, 0.0], [0.5, -1.0, 0.2], [0.0, 0.2, 1.0]]), name="K")
 T = cp.Variable(name="t")
+B = cvxpy.Variable(3, name="b", boolean=True)
 
 REFUSED: dict[str, tuple[Model, list[str]]] = {
     "far from zero": (
@@ -41,6 +43,14 @@ REFUSED: dict[str, tuple[Model, list[str]]] = {
         Model(minimize=cp.quad_form(X, K) + cp.sum(cp.logistic(X)), subject_to=BOX),
         ["quad_form(x, K), which is not convex in the minimised objective",
          "all else is linear, quadratic or piecewise linear"],
+    ),
+    "signs by squares": (
+        Model(maximize=cp.quad_form(X, K), subject_to={"sign": cp.square(X) == 1}),
+        ["square(x), which is not affine, in the equation 'sign'", "a useful relaxation"],
+    ),
+    "signs by an attribute": (
+        Model(maximize=cvxpy.sum(B), subject_to={"half": 2 * cvxpy.sum(B) <= 3}),
+        ["the integer variable b", "Bounds in its place"],
     ),
     "a cube": (
         Model(minimize=cp.sum_squares(X) * cp.sum(X), subject_to=BOX),

@@ -494,7 +494,8 @@ def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
             raise NotCanonical(f"two variables {name}", "variables with different names")
         names.add(name)
         if variable.attributes["boolean"] or variable.attributes["integer"]:
-            raise NotCanonical(f"the integer variable {name}", "variables of real numbers")
+            hint = "Bounds in its place, such as 0 <= x <= 1, are a relaxation."
+            raise NotCanonical(f"the integer variable {name}", "variables of real numbers", hint)
     if not decided(problem.is_dcp):
         raise refusal(model, refused)
     for variable in problem.variables():

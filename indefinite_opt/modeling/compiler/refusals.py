@@ -21,6 +21,11 @@ _OF_FORMS = (
 )
 """What to do about an indefinite form in a row, and in the objective."""
 
+_OF_EQUATIONS = (
+    "The points of such an equation are no convex set. An inequality may be one; bounds of the "
+    "variables are often a useful relaxation."
+)
+
 _OF_PRODUCTS = (
     "Write it by affine expressions, squares and forms, and atoms of affine expressions; a product "
     "of two affine expressions is a form."
@@ -57,6 +62,12 @@ def refusal(model: Model, refused: ProblemError) -> ProblemError:
         if row.kind == "Inequality":
             sides += [(f"constraint {name!r}", row.args[0], False)]
             sides += [(f"constraint {name!r}", row.args[1], True)]
+    for name, row in model.subject_to.items():
+        if row.kind in ("Equality", "Zero"):
+            for term, _ in (one for side in row.args for one in _terms(side, False)):
+                if not decided(Translation(marks_psd=True)(term).is_affine):
+                    why = f"{_text(term)}, which is not affine, in the equation {name!r}"
+                    return NotCanonical(why, "affine equations", _OF_EQUATIONS)
     for place, side, negative in sides:
         for term, is_negative in _terms(side, negative):
             told = _why(term, is_negative, place)

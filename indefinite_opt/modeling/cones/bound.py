@@ -2,7 +2,7 @@
 
 For Z in the dual cones, and for h ≥ 2wᵀPu - wᵀPw, the objective of every feasible z is at least
 
-    constant - Σ⟨Z, b⟩ - Σ λ(2wᵀPb + wᵀPw) + rᵀz,    r = c - Σ AᵀZ - …,
+    constant - Σ⟨Z, b⟩ + Σ λ(2wᵀPb - wᵀPw) + rᵀz,    r = c - Σ AᵀZ + Σ 2λAᵀPw,
 
 with the slope r that would be 0 for exact multipliers. It is charged at the end of the range of
 each variable that makes the bound least. The ranges hold for all feasible points whose objective is
