@@ -559,12 +559,12 @@ class Reader:
             return self._hide(e, "pos", self._spread(e, args[0]), e.size)
         if kind in ("maximum", "cvxpy.minimum"):
             parts = [self._spread(e, arg, kind != "maximum") for arg in args]
-            found = self._hide(e, "max", _stacked(parts), e.size)
+            found = self._hide(e, "max", joined(parts), e.size)
             return found.scaled(1.0 if kind == "maximum" else -1.0)
         groups = groups_of(e)
         if kind == "norm_inf":
             inner = self._closed(args[0]).through(ordered_by(groups))
-            both = _stacked([inner, inner.scaled(-1.0)])
+            both = joined([inner, inner.scaled(-1.0)])
             return self._hide(e, "max", both, e.size)
         if kind == "cvxpy.min":
             inner = self._closed(args[0]).through(ordered_by(groups)).scaled(-1.0)
@@ -852,14 +852,19 @@ def sums_of(groups: Any) -> Operator:
     return Operator.of(MatrixFactor(pick))
 
 
-def _stacked(parts: list[Affine]) -> Affine:
-    """Vectors of m entries, one below the other."""
+def joined(parts: list[Affine]) -> Affine:
+    """Parts one below the other."""
     from scipy import sparse
 
-    m, total = parts[0].m, Affine(len(parts) * parts[0].m, {})
-    for k, part in enumerate(parts):
-        below = sparse.csr_array((np.ones(m), (k * m + np.arange(m), np.arange(m))), (total.m, m))
+    if len(parts) == 1:
+        return parts[0]
+    total, start = Affine(sum(part.m for part in parts), {}), 0
+    for part in parts:
+        places = np.arange(part.m)
+        ones, shape = np.ones(part.m), (total.m, part.m)
+        below = sparse.csr_array((ones, (start + places, places)), shape)
         total = total.plus(part.through(Operator.of(MatrixFactor(below))))
+        start += part.m
     return total
 
 

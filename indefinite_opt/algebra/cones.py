@@ -34,10 +34,6 @@ class Cone(ABC):
     size: int
     count: int
 
-    @property
-    def entries(self) -> int:
-        return self.size * self.count
-
     @abstractmethod
     def margins(self, s: Array, error: Array) -> Array:
         """A lower bound on the margins of all points within `error` of s, (count,) or (1,)."""

@@ -23,6 +23,7 @@ from indefinite_opt.algebra.canonical_form import (
     NotCanonical,
     Reader,
     groups_of,
+    joined,
     ordered_by,
     sums_of,
 )
@@ -264,10 +265,6 @@ class _Draft:
     height: str | None = None
 
 
-def _identity(u: Array) -> Array:
-    return u
-
-
 class _GraphReader(Reader):
     """Reads any expression as an affine one, with hidden variables for the atoms in it."""
 
@@ -315,7 +312,7 @@ class _GraphReader(Reader):
         def made(A: Any, b: Array, place: slice | None) -> Piece:
             return ConePiece(cone, A, b, height=place)
 
-        self.drafts.append(_Draft(_joined(parts), made, None if height is None else _only(height)))
+        self.drafts.append(_Draft(joined(parts), made, None if height is None else _only(height)))
 
     def squares(self, u: Affine, h: Affine, P: Array | None = None) -> Affine:
         """h ≥ uᵀPu, or the sums of the squares of u by columns (size, count)."""
@@ -327,8 +324,8 @@ class _GraphReader(Reader):
         self.drafts.append(_Draft(u, made, _only(h)))
         return h
 
-    def row(self, name: str, row: Any) -> None:
-        """A declared constraint."""
+    def row(self, name: str | None, row: Any) -> None:
+        """A constraint; it has a name if it is declared."""
         kind, args = row.kind, row.args
         negative = turned = False
         if kind in ("Inequality", "Equality", "NonPos", "NonNeg", "Zero"):
@@ -371,15 +368,13 @@ class _GraphReader(Reader):
         def made(A: Any, b: Array, place: slice | None) -> Piece:
             return ConePiece(cone, A, b, name, None, negative, turned)
 
-        self.drafts.append(_Draft(_joined(parts), made))
+        self.drafts.append(_Draft(joined(parts), made))
 
     def state_domains(self) -> None:
         """What attributes of variables say, as constraints without a name."""
         for variable in list(self.read.values()):
             for one in variable.domain:
-                self.row("", one)
-                draft = self.drafts[-1]
-                self.drafts[-1] = _Draft(draft.u, _unnamed(draft.made))
+                self.row(None, one)
 
     # ------------------------------------------------------------------------------ atoms
 
@@ -420,7 +415,7 @@ class _GraphReader(Reader):
         if not takes_other_arguments(origin):
             raise NotCanonical(e, "an atom of any argument")
         parts = [self.affine(arg) for arg in e.args if not arg.is_constant()]
-        u = _joined(parts)
+        u = joined(parts)
         piece: Any = OpaquePiece(None, np.zeros(0), slice(0), origin, sign)
 
         def phi(v: Array) -> Array:
@@ -464,23 +459,14 @@ class _GraphReader(Reader):
         groups = groups_of(e)
         u, k = self.affine(e.args[0]).through(ordered_by(groups)), len(groups)
         # That h ≥ 0, which the others imply, is seen by intervals.
-        sides = _joined([u, u.scaled(-1.0), Affine(e.size, {})])
+        sides = joined([u, u.scaled(-1.0), Affine(e.size, {})])
         return self.above(u, sides, e.size, lambda v: np.max(np.abs(v.reshape(k, -1)), axis=0))
 
     def _maximum(self, e: Any) -> Affine:
         sign, k = 1.0 if e.kind == "maximum" else -1.0, len(e.args)
-        u = _joined([self._entries(e, arg).scaled(sign) for arg in e.args])
+        u = joined([self._spread(e, arg).scaled(sign) for arg in e.args])
         found = self.above(u, u, e.size, lambda v: np.max(v.reshape(k, -1), axis=0))
         return found.scaled(sign)
-
-    def _entries(self, e: Any, arg: Any) -> Affine:
-        """An argument with an entry for each of e."""
-        found = self.affine(arg)
-        if arg.size == 1 and e.size > 1:
-            return found.through(Operator.of(ColumnFactor(np.ones(e.size))))
-        if arg.size != 1 and arg.shape != e.shape:
-            raise NotCanonical(e, "arguments of one shape")
-        return found
 
     def _sum_largest(self, e: Any) -> Affine | None:
         groups, count = groups_of(e), e.key[0]
@@ -537,7 +523,7 @@ class _GraphReader(Reader):
                 found = float(v[:-1] @ v[:-1]) / v[-1]
             return np.array([found if v[:-1].any() else 0.0])
 
-        h = self.new(1, _joined([u, y]), phi)
+        h = self.new(1, joined([u, y]), phi)
         # ‖(2u, h - y)‖ ≤ h + y
         self.cone(SecondOrder(k + 2, 1), [h.plus(y), u.scaled(2.0), h.minus(y)])
         return h
@@ -642,14 +628,14 @@ class _GraphReader(Reader):
 
     def _kl_div(self, e: Any) -> Affine:
         """x·log(x/y), and for kl_div - x + y more."""
-        x, y = self._entries(e, e.args[0]), self._entries(e, e.args[1])
+        x, y = self._spread(e, e.args[0]), self._spread(e, e.args[1])
 
         def phi(v: Array) -> Array:
             a, b = np.split(v, 2)
             with np.errstate(all="ignore"):
                 return np.where(a == 0.0, 0.0, a * np.log(a / b))
 
-        h = self.new(x.m, _joined([x, y]), phi)
+        h = self.new(x.m, joined([x, y]), phi)
         self.cone(Exponential(3, x.m), [h.scaled(-1.0), x, y])
         return h if e.kind == "cvxpy.rel_entr" else h.plus(y).minus(x)
 
@@ -735,7 +721,7 @@ class _GraphReader(Reader):
                 except np.linalg.LinAlgError:
                     return np.array([np.inf])
 
-        h = self.new(1, _joined([x, K]), phi)
+        h = self.new(1, joined([x, K]), phi)
         whole = K.through(_inside(n, n + 1, 0)).plus(_bordered(x, n, 1))
         whole = whole.plus(h.through(_inside(1, n + 1, n)))
         self.cone(Semidefinite((n + 1) ** 2, 1), [whole], h)
@@ -854,15 +840,6 @@ _GRAPHS: dict[str, Callable[[_GraphReader, Any], Affine | None]] = {
 """The graph implementations; None where one does not fit the arguments."""
 
 
-def _unnamed(made: Callable[[Any, Array, slice | None], Piece]) -> Any:
-    def again(A: Any, b: Array, place: slice | None) -> Piece:
-        piece = made(A, b, place)
-        assert isinstance(piece, ConePiece)
-        return ConePiece(piece.cone, A, b)
-
-    return again
-
-
 def _only(u: Affine) -> str:
     (name,) = u.linear
     return name
@@ -894,18 +871,6 @@ def _copies(count: int, size: int) -> Operator:
     """Repeats `size` entries as often."""
     places = np.arange(count * size)
     return _placed(places, places % size, (count * size, size))
-
-
-def _joined(parts: list[Affine]) -> Affine:
-    """Parts one below the other."""
-    if len(parts) == 1:
-        return parts[0]
-    total, start = Affine(sum(part.m for part in parts), {}), 0
-    for part in parts:
-        places = np.arange(part.m)
-        total = total.plus(part.through(_placed(start + places, places, (total.m, part.m))))
-        start += part.m
-    return total
 
 
 def _symmetrised(u: Affine, n: int) -> Affine:

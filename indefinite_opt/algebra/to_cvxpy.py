@@ -32,17 +32,22 @@ class Translation:
 
     def __init__(self, marks_psd: bool = False) -> None:
         self.marks_psd, self.factored = marks_psd, False
-        self._made: dict[int, tuple[Any, Any]] = {}
+        self._made: dict[tuple[int, bool], tuple[Any, Any]] = {}
 
     def __call__(self, part: Any) -> Any:
         if not isinstance(part, Expression | Constraint):
             return part
         if part.origin is not None:
             return self._marked(part.origin) if self.marks_psd else part.origin
-        if id(part) not in self._made:
+        key = self._key(part)
+        if key not in self._made:
             # The part itself is kept, so that no other one gets its id.
-            self._made[id(part)] = part, self._translated(part)
-        return self._made[id(part)][1]
+            self._made[key] = part, self._translated(part)
+        return self._made[key][1]
+
+    def _key(self, part: Any) -> tuple[int, bool]:
+        """What an object is known by; a form of objective and row is made for each of them."""
+        return id(part), self.factored and bool(part.args)
 
     def _translated(self, part: Expression | Constraint) -> Any:
         import cvxpy as cp
@@ -86,8 +91,9 @@ class Translation:
         """An object of cvxpy with forms that it need not decide on; the same one if it has none."""
         import cvxpy as cp
 
-        if id(origin) in self._made:
-            return self._made[id(origin)][1]
+        key = self._key(origin)
+        if key in self._made:
+            return self._made[key][1]
         args = list(map(self._marked, origin.args))
         made = origin
         if any(new is not old for new, old in zip(args, origin.args, strict=True)):
@@ -96,7 +102,7 @@ class Translation:
             P = origin.args[1]
             if P.value is not None and _is_psd(P.value):
                 made = self._of_psd(args[0], P)
-        self._made[id(origin)] = origin, made
+        self._made[key] = origin, made
         return made
 
     def _form(self, x: Any, P: Any) -> Any:

@@ -534,3 +534,24 @@ def test_units_of_variables_and_objectives_change_nothing(seed: int) -> None:
     one, other = (iopt.solve(problem, each) for each in (plain, scaled))
     assert one.certificate.claim is other.certificate.claim is iopt.Claim.GLOBAL
     assert other.objective / scaled.weight == pytest.approx(one.objective, rel=2e-6)
+
+
+@dataclass(frozen=True)
+class SharedForm(iopt.Formulation):
+    """min αᵀKα - 2eᵀα with αᵀKα ≤ 1, where one expression is in the objective and in the row."""
+
+    def model(self, problem: Any) -> Model:
+        alpha = cp.Variable(problem.n, name="alpha")
+        form = cp.quad_form(alpha, problem.K)
+        return Model(minimize=form - 2 * cp.sum(alpha), subject_to={"ball": form <= 1})
+
+
+def test_a_form_of_objective_and_row_is_factored_in_the_row() -> None:
+    """αᵀKα = s² at the least -2s√(eᵀK⁻¹e), so that s = 1 where that root is above 1."""
+    problem = problem_of()
+    stated = SharedForm().declare(problem).cvxpy()
+    assert cvxpy.QuadForm in stated.objective.atoms()
+    assert cvxpy.QuadForm not in stated.constraints[0].atoms()
+    root = np.sqrt(np.linalg.solve(problem.K, np.ones(problem.n)).sum())
+    assert root > 1.0
+    assert iopt.solve(problem, SharedForm()).objective == pytest.approx(1.0 - 2.0 * root, rel=1e-6)
