@@ -14,6 +14,8 @@ import indefinite_opt.algebra as cp
 from helpers.shaking import order
 from indefinite_opt.algebra import Model, NotCanonical
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.modeling.compiler import convex_program
 
 
 def problem_of(n: int = 10, kernel: str = "rbf") -> iopt.KernelProblem:
@@ -555,3 +557,19 @@ def test_a_form_of_objective_and_row_is_factored_in_the_row() -> None:
     root = np.sqrt(np.linalg.solve(problem.K, np.ones(problem.n)).sum())
     assert root > 1.0
     assert iopt.solve(problem, SharedForm()).objective == pytest.approx(1.0 - 2.0 * root, rel=1e-6)
+
+
+def test_a_short_limit_leaves_no_point_for_later_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the bounds that a solver misses K is singular, where zᵀK⁻¹z is anything."""
+    problem = problem_of(kernel="tanh")
+    program, fresh = (ChenGuptaRecht().compiled(problem) for _ in range(2))
+    with monkeypatch.context() as patched:
+        patched.setattr(convex_program, "feasible_point", no_time)
+        assert program.solved_values() is not None
+    later, expected = program.solved_values(), fresh.solved_values()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(later[name], value)
+
+
+def no_time(*arguments: Any, **options: Any) -> None:
+    raise TimeLimitReached

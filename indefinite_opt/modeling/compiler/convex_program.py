@@ -213,9 +213,21 @@ class ConvexProgram(ExplicitProgram):
         near = form.completed(np.zeros(form.n)) if found is None else found.z
         return interior_point(form, np.where(np.isfinite(near), near, 0.0))
 
-    @cached_property
     def solved_values(self) -> Values | None:
         """The declared variables of the solution, repaired; None if there is none.
+
+        Without the time for that, bounds are met, and nothing is kept for later calls.
+        """
+        try:
+            return self._solved_values
+        except TimeLimitReached:
+            if self.graph is None or self.solution is None:
+                raise
+            return self._without_dust(self.repaired(self.graph.values(self.solution.z)))
+
+    @cached_property
+    def _solved_values(self) -> Values | None:
+        """The same in time.
 
         Bounds are met exactly where that leaves the value that a feasible point attains. Else it is
         that point: an atom may have another value, or none, where a matrix is singular.
@@ -224,10 +236,7 @@ class ConvexProgram(ExplicitProgram):
         if form is None or found is None:
             return None
         values = self._without_dust(self.repaired(form.values(found.z)))
-        try:
-            near = feasible_point(form, found.z, lambda: self._interior, keeps=True)
-        except TimeLimitReached:  # the point is not lost
-            return values
+        near = feasible_point(form, found.z, lambda: self._interior, keeps=True)
         if near is None or self.infeasibility(values) <= _MISSED:
             value = self.value(values)
             if near is None or abs(value - near[1]) <= _MISSED * abs(near[1]):

@@ -135,7 +135,7 @@ def solution_of_cones(task: Task[Any]) -> Solution | None:
     program = task.program
     if not isinstance(program, ConvexProgram):
         return None
-    values = task.in_time(None, lambda: program.solved_values)
+    values = task.in_time(None, program.solved_values)
     if values is None or program.solution is None:
         return None
     return Solution(
