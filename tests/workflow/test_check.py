@@ -63,7 +63,7 @@ class Dual(iopt.Formulation):
         Q, y = problem.symbols("Q", "y")
         gains = np.ones(problem.n)
         if self.mistake == "order":
-            gains[0] = 3.0
+            gains += np.arange(problem.n) / problem.n  # unlike for points at the bound, too
         rows = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= 1}
         if self.mistake == "offset":
             rows["total"] = cp.sum(alpha) == 4
