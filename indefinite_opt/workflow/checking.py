@@ -533,8 +533,8 @@ def _searched(declared: Any, sense: float, generator: np.random.Generator) -> fl
     rows = [(kinds[row.kind], residual(row)) for row in declared.subject_to.values()]
     given = [{"type": kind, "fun": of} for kind, of in rows]
     best = None
-    for _ in range(STARTS):
-        start = generator.uniform(0.0, 1.0, sum(sizes))
+    for largest in np.tile([1.0, 0.01], STARTS // 2):  # what bounds sizes is met near 0
+        start = generator.uniform(0.0, largest, sum(sizes))
         found = minimize(value, start, method="SLSQP", constraints=given, options={"maxiter": 300})
         missed = [np.abs(of(found.x)) if kind == "eq" else -of(found.x) for kind, of in rows]
         worst = max((float(np.max(part, initial=0.0)) for part in missed), default=0.0)
