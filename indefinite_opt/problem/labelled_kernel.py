@@ -294,7 +294,10 @@ class LabelledKernel(Problem):
         return half - 3.0 * psd_tolerance(shifted, norm + half) if proved else 0.0
 
     def curvatures_met(self, lines: int) -> Iterator[float]:
-        """vᵀKv/‖v‖² along the lines of vectors that are known, the first without any work."""
+        """vᵀKv/‖v‖² along the lines of some vectors, the first of them without any work.
+
+        The others are those of a known spectrum, and the least ones of samples of the points.
+        """
         yield self._curved.get(lines, 0.0)
         normals = _orthonormal(self.y, lines)
         for v in self.gram.__dict__.get("most_negative", np.empty((0, 0))).T:
@@ -302,16 +305,16 @@ class LabelledKernel(Problem):
             square = float(along @ along)
             if square > 1e-6:
                 yield float(along @ self.gram.times(along)) / square
+        for chosen in self._samples():
+            block, most = self.gram.block(chosen, chosen), chosen.size * self.gram.largest
+            yield _least_eigenvalue(block, _orthonormal(self.y[chosen], lines), most)
 
     def least_curvature(self, lines: int) -> float:
         """The least vᵀKv/‖v‖² along the lines, up to rounding; O(n³) without a known spectrum."""
         known = self.gram.decompositions.get(lines)
         if known is not None:
             return known.minimum
-        normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy().T, self.gram.norm
-        if normals is not None:
-            without_directions(matrix, normals, 2.0 * norm)
-        return least_eigenvalue(matrix, psd_tolerance(matrix, norm))
+        return _least_eigenvalue(self.K.copy(), _orthonormal(self.y, lines), self.gram.norm)
 
     def why_convex(self, lines: int) -> str:
         """How convexity is known, as part of a sentence: "by its eigenvalues"."""
@@ -346,15 +349,18 @@ class LabelledKernel(Problem):
         self._curved[lines] = float(direction @ self.gram.times(direction))
         return False
 
-    def _curved_sample(self, lines: int) -> bool:
-        """Whether a sample of points shows negative curvature beyond the rounding of all of K.
+    def _samples(self) -> Iterator[NDArray[np.intp]]:
+        """Larger and larger samples of the points.
 
-        With at most a fifth of the points it takes little time beside the O(n³) of all of K.
+        Each has at most a fifth of them, which takes little time beside the O(n³) of all of K.
         """
         for size in (50, 200, 500):
-            if 5 * size > self.n:
-                break
-            chosen = _sample(self.n, size)
+            if 5 * size <= self.n:
+                yield _sample(self.n, size)
+
+    def _curved_sample(self, lines: int) -> bool:
+        """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
+        for chosen in self._samples():
             block = self.gram.block(chosen, chosen)
             direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
             if direction is None:
@@ -366,6 +372,14 @@ class LabelledKernel(Problem):
                 self._curved[lines] = curvature
                 return True
         return False
+
+
+def _least_eigenvalue(K: Array, normals: Array | None, norm: float) -> float:
+    """The least vᵀKv/‖v‖² for v orthogonal to the normals, for ‖K‖ ≤ norm; K is overwritten."""
+    matrix = K.T
+    if normals is not None:
+        without_directions(matrix, normals, 2.0 * norm)
+    return least_eigenvalue(matrix, psd_tolerance(matrix, norm))
 
 
 def _orthonormal(y: Array, lines: int) -> Array | None:
