@@ -411,6 +411,11 @@ def _are_targets(given: NDArray[Any]) -> bool:
 
 def _sorted_classes(given: NDArray[Any]) -> tuple[NDArray[Any], Array]:
     """The different labels in sorting order, and the number of each label among them."""
+    if given.dtype.kind in "if" and given.size:  # two numbers are found without sorting
+        ends = np.array([given.min(), given.max()])
+        upper = given == ends[1]
+        if ends[0] < ends[1] and np.all(upper | (given == ends[0])):
+            return ends, upper.astype(float)
     try:
         classes, numbers = np.unique(given, return_inverse=True)
         known = np.all(classes == classes)

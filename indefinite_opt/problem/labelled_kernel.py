@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,8 +36,10 @@ class LabelledKernel(Problem):
     """The number of each label among the classes, or the target; see `Labels`."""
     _convex: dict[int, bool]
     """Along how many lines a test has shown or refuted convexity; None where samples have not."""
-    _curved: dict[int, float]
-    """The negative vᵀKv/‖v‖² by which a test has refuted it."""
+    _curved: dict[tuple[int, int], float]
+    """The least vᵀKv/‖v‖² along so many lines of a sample of so many points; with all n points, that
+    of the vector by which a test has refuted convexity.
+    """
 
     @cached_property
     def n(self) -> int:
@@ -294,20 +297,15 @@ class LabelledKernel(Problem):
         return half - 3.0 * psd_tolerance(shifted, norm + half) if proved else 0.0
 
     def curvatures_met(self, lines: int) -> Iterator[float]:
-        """vᵀKv/‖v‖² along the lines of some vectors, the first of them without any work.
-
-        The others are those of a known spectrum, and the least ones of samples of the points.
-        """
-        yield self._curved.get(lines, 0.0)
+        """vᵀKv/‖v‖² along the lines of some vectors, the first of them without any work."""
+        yield self._curved.get((lines, self.n), 0.0)
+        yield from self._sampled(lines)
         normals = _orthonormal(self.y, lines)
         for v in self.gram.__dict__.get("most_negative", np.empty((0, 0))).T:
             along = v if normals is None else v - normals @ (normals.T @ v)
             square = float(along @ along)
             if square > 1e-6:
                 yield float(along @ self.gram.times(along)) / square
-        for chosen in self._samples():
-            block, most = self.gram.block(chosen, chosen), chosen.size * self.gram.largest
-            yield _least_eigenvalue(block, _orthonormal(self.y[chosen], lines), most)
 
     def least_curvature(self, lines: int) -> float:
         """The least vᵀKv/‖v‖² along the lines, up to rounding; O(n³) without a known spectrum."""
@@ -337,41 +335,35 @@ class LabelledKernel(Problem):
         return convex
 
     def _test_psd(self, lines: int) -> bool:
-        if self._curved_sample(lines):
-            return False
+        # n·max|K| is known without a pass over K and in most cases small enough.
+        rough = zero_tolerance(self.n, self.n * self.gram.largest)
+        for curvature in self._sampled(lines):
+            if curvature < -2.0 * rough or curvature < -2.0 * self.zero_tolerance:
+                return False
         known = self.gram.decompositions.get(lines)
         if known is not None:
-            self._curved[lines] = known.minimum
+            self._curved[lines, self.n] = known.minimum
             return known.minimum >= -self.zero_tolerance
         direction = self.gram.negative_direction(_orthonormal(self.y, lines))
         if direction is None:
             return True
-        self._curved[lines] = float(direction @ self.gram.times(direction))
+        self._curved[lines, self.n] = float(direction @ self.gram.times(direction))
         return False
 
-    def _samples(self) -> Iterator[NDArray[np.intp]]:
-        """Larger and larger samples of the points.
+    def _sampled(self, lines: int) -> Iterator[float]:
+        """The least vᵀKv/‖v‖² along the lines for larger and larger samples of the points.
 
-        Each has at most a fifth of them, which takes little time beside the O(n³) of all of K.
+        Each has at most a sixth of them, which takes little time beside the O(n³) of all of K.
         """
-        for size in (50, 200, 500):
-            if 5 * size <= self.n:
-                yield _sample(self.n, size)
-
-    def _curved_sample(self, lines: int) -> bool:
-        """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
-        for chosen in self._samples():
-            block = self.gram.block(chosen, chosen)
-            direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
-            if direction is None:
-                continue
-            curvature = float(direction @ block @ direction)
-            # n·max|K| is known without a pass over K and in most cases small enough.
-            rough = zero_tolerance(self.n, self.n * self.gram.largest)
-            if curvature < -2.0 * rough or curvature < -2.0 * self.zero_tolerance:
-                self._curved[lines] = curvature
-                return True
-        return False
+        for size in (50, 100, 200, 500):
+            if 6 * size > self.n:
+                break
+            if (lines, size) not in self._curved:
+                chosen = _sample(self.n, size)
+                block, norm = self.gram.block(chosen, chosen), size * self.gram.largest
+                normals = _orthonormal(self.y[chosen], lines)
+                self._curved[lines, size] = _least_eigenvalue(block, normals, norm)
+            yield self._curved[lines, size]
 
 
 def _least_eigenvalue(K: Array, normals: Array | None, norm: float) -> float:
@@ -386,7 +378,9 @@ def _orthonormal(y: Array, lines: int) -> Array | None:
     """Orthonormal basis of the excluded directions in terms of v = y∘d: e, or e and y."""
     if lines == 0:
         return None
-    columns = [np.ones(y.size), y - y.mean()][:lines]
+    if lines == 1:
+        return np.full((y.size, 1), 1.0 / math.sqrt(y.size))
+    columns = [np.ones(y.size), y - y.mean()]
     return np.column_stack([each / (float(np.linalg.norm(each)) or 1.0) for each in columns])
 
 

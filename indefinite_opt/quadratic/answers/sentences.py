@@ -71,13 +71,16 @@ def _about_margin(qp: PairedQP, point: Point[Array]) -> list[str]:
     if np.ndim(qp.linear) or problem.classes.size != 2:
         return []  # It is no separation of two classes.
     weight, pull = float(x.sum()), point.gradient - qp.linear
-    # Beside the linear term, H times small weights is lost to rounding.
-    if weight == 0.0 or float(x @ pull) > 1e-9 * qp.linear_size * weight:
+    square, lost = float(x @ pull), 1e-9 * qp.linear_size * weight
+    if weight == 0.0 or square > lost:
         return []
-    shares = x / weight
-    norm = 4.0 * float(shares @ qp.hessian_times(shares)) / qp.hessian
-    if norm > 0.0:
-        return []
+    if square < -lost:
+        norm = 4.0 * (square / weight) / weight / qp.hessian
+    else:  # beside the linear term, H times small weights is lost to rounding
+        shares = x / weight
+        norm = 4.0 * float(shares @ qp.hessian_times(shares)) / qp.hessian
+        if norm > 0.0:
+            return []
     words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
     # Computing all of K once more may take longer than the solve.
     if qp.feasible.lines > 0 and problem.curvature_known and problem.class_mean_distance < 0.0:
