@@ -55,7 +55,7 @@ class Command(TyperCommand):
 
 ADVISED = re.compile(
     r"\b(symmetrize|kind|labels?|missing|ignore|task)=(True|\"[^\"]*\"|'[^']*'|\[[^]]*\])"
-    r"|\b(cache_mb|max_bytes|data_dir)\b"
+    r"|\b(cache_mb|max_bytes|data_dir)\b(?:=math\.(inf)\b)?"
 )
 """An argument in the advice of an error."""
 
@@ -63,12 +63,13 @@ ADVISED = re.compile(
 def in_options(advice: str) -> str:
     """The advice with options in place of arguments.
 
-    >>> in_options('Read it by kind="distances", or leave out cache_mb.')
-    'Read it by --kind distances, or leave out --cache-mb.'
+    >>> in_options('Read it by kind="distances", or form K by cache_mb=math.inf.')
+    'Read it by --kind distances, or form K by --cache-mb inf.'
     """
 
     def option(found: re.Match[str]) -> str:
-        flag, value = (found[1] or found[3]).replace("_", "-"), (found[2] or "True").strip("[]'\"")
+        flag = (found[1] or found[3]).replace("_", "-")
+        value = (found[2] or found[4] or "True").strip("[]'\"")
         value = value.replace(" ", "-") if flag == "task" else value
         return f"--{flag}" if value == "True" else f"--{flag} {value}"
 

@@ -90,7 +90,7 @@ class NuSVM(Formulation):
         if not self.equality and problem.gram.on_demand:
             raise ParameterError(
                 "equality", "True where rows of K are computed on demand", "False",
-                "The row eᵀα ≥ ν needs the whole kernel matrix: leave out cache_mb.",
+                "The row eᵀα ≥ ν needs the whole kernel matrix, which cache_mb=math.inf forms.",
             )  # fmt: skip
         alpha = cp.Variable(problem.n, name="alpha")
         Q, y, nu, upper = problem.symbols("Q", "y", nu=feasible, **{"1/n": 1.0 / problem.n})

@@ -145,7 +145,7 @@ class RowGram(Gram):
     def matrix(self) -> Array:
         raise ProblemError(
             "problem", "the whole kernel matrix", "one whose rows are computed on demand",
-            "Spectra, squared distances, linear programs and cvxpy need it: leave out cache_mb.",
+            "Spectra, squared distances, linear programs and cvxpy need it; cache_mb=math.inf forms it.",
         )  # fmt: skip
 
     @cached_property
@@ -279,5 +279,5 @@ def check_symmetric(kernel: Kernel, points: Array) -> None:
             f"{kernel!r} to be symmetric in its two arguments, whatever other points it is given "
             f"(within {SYMMETRY_TOLERANCE:.2g} of its largest value)",
             f"values of k(x, z) and k(z, x) that differ by up to {difference:.3g}",
-            "Compute its values in float64, or leave out cache_mb.",
+            "Compute its values in float64, or form K by cache_mb=math.inf.",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +40,12 @@ from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.symbols import SYMBOLS
 from indefinite_opt.quadratic import Construction, DenseGram, Gram, Spectrum
+
+MOST_FORMED = 15_000
+"""By default K is formed for up to so many points, for which it takes 1.8 GB."""
+
+CACHE_MB = 500.0
+"""Megabytes for rows of K, by default, for more points than that."""
 
 _HIDING_SHARE = 2.0**-10
 """A constant hides digits if the entries of K differ by less than this share of it."""
@@ -210,11 +217,12 @@ class KernelProblem(LabelledKernel):
             "minmax-all", it keeps that of all points.
         cache_mb : float, optional
             Never form K, but compute its rows on demand and keep as many as fit into this many
-            megabytes: for data whose matrix does not fit into memory. Solvers take up to as much
-            for a block, and leave that much less to rows that are not in memory by then. Rows of
-            kernels on few features are kept only if they are asked for often, as computing them
+            megabytes, 10⁶ bytes each; `math.inf` forms K. By default K is formed for up to 15,000
+            points, 1.8 GB, and more points have a cache of 500 megabytes. Solvers take up to as
+            much for a block, and leave that much less to rows that are not in memory by then. Rows
+            of kernels on few features are kept only if they are asked for often, as computing them
             hardly takes longer than reading them. Whatever needs the whole matrix (spectra, linear
-            programs, cvxpy, a test of convexity) is then unavailable.
+            programs, cvxpy, a test of convexity) is unavailable where K is not formed.
         name
             As in `KernelProblem`.
         **parameters
@@ -237,14 +245,17 @@ class KernelProblem(LabelledKernel):
         points = read_only(_own(checked_points("X", X), X))
         scaled = fitted_scaling(scaling, points)
         function = function.fitted(scaled(points))
+        room = cache_mb
+        if room is None:
+            room = math.inf if len(points) <= MOST_FORMED else CACHE_MB
         gram: Gram
-        if cache_mb is None:
+        if room == math.inf:
             K = function(scaled(points))
             if any(map(callable, vars(function).values())):
                 K = K.copy()  # the function may return an array that it keeps
             gram = DenseGram.of_own(K)
         else:
-            gram = RowGram(scaled(points), function, cache_mb)
+            gram = RowGram(scaled(points), function, room)
         with np.errstate(all="ignore"):
             own = kernels.type_of_values(function, scaled(points))
         gram.came_as = coarsest(type_of(X), own)
@@ -926,7 +937,7 @@ class KernelProblem(LabelledKernel):
         given = self.labels
         known, labels = (None, None) if given is None else (given[train], given[test])
         kept = keeps_scaling(self.scaling)
-        if kept and self.cache_mb is None:
+        if kept and not self.gram.on_demand:
             block = self.gram.block
             problem = KernelProblem.from_gram(
                 self.gram.part(train), known, task=self.task, name=self.name

@@ -74,8 +74,8 @@ class LabelledKernel(Problem):
         """Why a program cannot be solved on this K, as a clause of an error message, or None."""
         if program.has_inner_problem and not self.curvature_known:
             return (
-                "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
-                "leave out cache_mb"
+                "the eigenvalues of the whole kernel matrix are needed, which "
+                "cache_mb=math.inf forms"
             )
         return None
 

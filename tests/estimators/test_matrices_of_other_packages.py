@@ -86,7 +86,7 @@ def test_a_kernel_function_of_lower_precision_is_averaged(kind: Any) -> None:
         fitted = iopt.IndefiniteSVC(kernel=kernel).fit(points, Y)
         assert fitted.score(points, Y) > 0.8
     # Rows on demand are not averaged.
-    said = "Compute its values in float64, or leave out cache_mb"
+    said = "Compute its values in float64, or form K by cache_mb=math.inf"
     with pytest.raises(iopt.errors.ProblemError, match=said):
         iopt.KernelProblem.from_data(X, Y, kernel, cache_mb=1.0)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import tracemalloc
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem
 from helpers.threads import run_together
 from indefinite_opt.errors import ProblemError
+from indefinite_opt.problem import kernel_problem
 from indefinite_opt.problem.kernel_matrix import RowGram
 from indefinite_opt.problem.kernels import Custom
 from indefinite_opt.quadratic.matrices.gram import DenseGram
@@ -261,7 +264,7 @@ def test_what_needs_the_whole_matrix_says_so() -> None:
         lambda p: iopt.SpectrumSVM().program(p), lambda p: RVM().fit(p),
         iopt.theory.loosli_proposition_3_1, lambda p: p.perturbed(0.1),
     ):  # fmt: skip
-        with pytest.raises(ProblemError, match=r"computed on demand.*leave out cache_mb"):
+        with pytest.raises(ProblemError, match=r"computed on demand.*cache_mb=math.inf"):
             needs_the_matrix(problem)
 
 
@@ -273,10 +276,11 @@ def test_what_needs_the_whole_matrix_says_so() -> None:
          r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"),
         (lambda p: iopt.solve(p, "SVMDual", solver="smo-lin-lin"), "in memory, and this one is"),
         (lambda p: iopt.solve(p, "SVMDual", solver="osqp"), "was not examined: its kernel matrix"),
-        (lambda p: iopt.solve(p, "SVMDual", solver="global"), "never formed: leave out cache_mb"),
-        (lambda p: iopt.bound(p, "SVMDual"), "never formed: leave out cache_mb"),
+        (lambda p: iopt.solve(p, "SVMDual", solver="global"),
+         "whole kernel matrix.*cache_mb=math.inf forms"),
+        (lambda p: iopt.bound(p, "SVMDual"), "whole kernel matrix.*cache_mb=math.inf forms"),
         (lambda p: iopt.verify(p, "SVMDual", {"alpha": np.zeros(40)}, bound=True),
-         "never formed: leave out cache_mb"),
+         "whole kernel matrix.*cache_mb=math.inf forms"),
     ],
 )  # fmt: skip
 def test_solvers_and_brackets_that_need_the_whole_matrix_say_so(call, words: str) -> None:
@@ -363,3 +367,23 @@ def test_rows_on_demand_are_right_in_threads() -> None:
     again = pickle.loads(pickle.dumps(gram))
     for each in (gram, again):
         assert np.abs(each.times(np.ones(n)) - K.sum(axis=0)).max() < 1e-12
+
+
+def test_many_points_have_rows_on_demand_unless_asked_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X = points(60)
+    monkeypatch.setattr(kernel_problem, "MOST_FORMED", 50)
+    y = LABELS[:60]
+    many = iopt.KernelProblem.from_data(X, y, "gaussian")
+    formed = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=math.inf)
+    assert (many.gram.on_demand, formed.gram.on_demand) == (True, False)
+    first, second = (iopt.solve(problem, iopt.SVMDual(C=1.0)) for problem in (many, formed))
+    assert first.objective == pytest.approx(second.objective, rel=1e-6)
+    assert first.certificate.claim is second.certificate.claim is iopt.Claim.GLOBAL
+    few = many.split(np.arange(40), np.arange(40, 60)).problem
+    assert not few.gram.on_demand
+    assert few.gram.block(np.arange(40), np.arange(40)) == pytest.approx(formed.K[:40, :40])
+    for name, result in (("many", first), ("formed", second)):
+        loaded = iopt.load(result.save(tmp_path / f"{name}.npz")).problem
+        assert loaded.gram.on_demand == (name == "many")

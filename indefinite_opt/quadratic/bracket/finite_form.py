@@ -285,7 +285,7 @@ def _form_of_pairs(qp: PairedQP) -> FiniteForm | None:
 @obstacle.register(PairedQP)
 def _obstacle_of_pairs(qp: PairedQP) -> str | None:
     if not qp.problem.curvature_known:
-        return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
+        return "the whole kernel matrix is needed, which cache_mb=math.inf forms"
     if not qp.feasible.is_bounded and (qp.feasible.lines == 0 or np.ndim(qp.linear)):
         return "ranges are divided, and without a bias the weights need a finite upper bound"
     return None

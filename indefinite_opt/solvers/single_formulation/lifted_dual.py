@@ -47,7 +47,7 @@ class LiftedDual(Solver[_Primal]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         if not task.problem.curvature_known:
-            return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
+            return "it needs the whole kernel matrix, which cache_mb=math.inf forms"
         return super().refusal(task)
 
     def solve(self, task: Task[_Primal]) -> Solution:
