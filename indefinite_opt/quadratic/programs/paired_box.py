@@ -89,7 +89,7 @@ class PairedBox(FeasibleSet):
         """Whether a variable is in no equality constraint."""
         return self.totals.size == 0 or int(self.group.max()) == self.totals.size
 
-    @property
+    @cached_property
     def A(self) -> Array:
         """Rows of the equality constraints, (k, n)."""
         if self.has_classes:
