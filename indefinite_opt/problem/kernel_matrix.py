@@ -145,7 +145,8 @@ class RowGram(Gram):
     def matrix(self) -> Array:
         raise ProblemError(
             "problem", "the whole kernel matrix", "one whose rows are computed on demand",
-            "Spectra, squared distances, linear programs and cvxpy need it; cache_mb=math.inf forms it.",
+            "Spectra, squared distances, linear programs and cvxpy need it; cache_mb=math.inf "
+            "forms it.",
         )  # fmt: skip
 
     @cached_property

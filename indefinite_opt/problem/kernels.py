@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.core import distances as loops
+from indefinite_opt.core.exponential import exponential
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     Array,
@@ -354,8 +355,7 @@ class Gaussian(_OfWidth):
     def evaluate(self, X: Array, Z: Array) -> Array:
         # In place, here and below, as new memory for large matrices takes longer than the formula.
         K = _distances(X, Z, "sqeuclidean")
-        K *= -_width(self.gamma, X)
-        return np.exp(K, out=K)
+        return exponential(K, -_width(self.gamma, X))
 
     def definiteness(self, d: int) -> Definiteness | None:
         theorem = "Gaussian kernels are positive definite (Schoenberg 1938)"
@@ -427,8 +427,7 @@ class Laplacian(_OfWidth):
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         K = _distances(X, Z, "cityblock")
-        K *= -_width(self.gamma, X)
-        return np.exp(K, out=K)
+        return exponential(K, -_width(self.gamma, X))
 
     def definiteness(self, d: int) -> Definiteness | None:
         theorem = "Laplacian kernels are positive definite (Schoenberg 1938)"
@@ -490,8 +489,7 @@ class L1Gaussian(_OfWidth):
     def evaluate(self, X: Array, Z: Array) -> Array:
         K = _distances(X, Z, "cityblock")
         K *= K
-        K *= -_width(self.gamma, X)
-        return np.exp(K, out=K)
+        return exponential(K, -_width(self.gamma, X))
 
     def definiteness(self, d: int) -> Definiteness | None:
         return Gaussian(self.gamma).definiteness(d) if d == 1 else None
@@ -726,7 +724,7 @@ def of_distances(D: Array, form: str, gamma: float) -> Array:
         return D
     if form == "linear":
         return -0.5 * D**2
-    return np.exp(-gamma * (D if form == "exponential" else D**2))
+    return exponential(D.copy("C") if form == "exponential" else np.square(D, order="C"), -gamma)
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ class LabelledKernel(Problem):
     _convex: dict[int, bool]
     """Along how many lines a test has shown or refuted convexity; None where samples have not."""
     _curved: dict[tuple[int, int], float]
-    """The least vᵀKv/‖v‖² along so many lines of a sample of so many points; with all n points, that
-    of the vector by which a test has refuted convexity.
+    """The least vᵀKv/‖v‖² along so many lines of a sample of so many points; with all n points,
+    that of the vector by which a test has refuted convexity.
     """
 
     @cached_property

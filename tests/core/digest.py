@@ -16,6 +16,7 @@ from indefinite_opt.core import (
     conditions,
     descent,
     distances,
+    exponential,
     norms,
     perturbation,
     rank_one,
@@ -66,6 +67,7 @@ def points() -> Iterator[Array]:
     left, right = (np.square(each).sum(axis=1) for each in (X, Z))
     yield distances.squares_by_products(X, Z, left, right)
     yield from norms.row_norms(uniform(7, 50))
+    yield exponential.exponential(uniform(7, 50), 750.0)
 
 
 def relaxations() -> Iterator[Array]:

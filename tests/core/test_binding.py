@@ -24,6 +24,7 @@ from indefinite_opt.core import (
     conditions,
     descent,
     distances,
+    exponential,
     library,
     norms,
     perturbation,
@@ -92,6 +93,7 @@ def entries() -> dict[str, Entry]:
             of(program=program(), point=point(), linear=-np.ones(N), plan=plan,
                state=np.array([1], np.uint64)),
         ),
+        "exponential": (exponential.exponential, of(matrix=np.eye(3), factor=-1.0)),
         "row_norms": (norms.row_norms, of(K=np.eye(3))),
         "distances": (distances.distances, of(X=points, Z=points + 1.0, squared=True)),
         "squares_by_products": (
@@ -101,10 +103,12 @@ def entries() -> dict[str, Entry]:
     }  # fmt: skip
 
 
-CHANGED = {"alpha", "v", "members", "matrix_", "state"}
+CHANGED = {"matrix", "alpha", "v", "members", "matrix_", "state"}
 """Arguments that are written to."""
 
-FREE_SIZES = {("point", "alpha"), ("choose_block", "members"), ("row_norms", "K")}
+FREE_SIZES = {
+    ("point", "alpha"), ("choose_block", "members"), ("row_norms", "K"), ("exponential", "matrix"),
+}  # fmt: skip
 """Arrays whose size says how large the problem is."""
 
 
@@ -143,6 +147,7 @@ def wrong(entry: str, name: str, array: np.ndarray) -> Iterator[tuple[str, Any]]
 
 
 NO_REFUSAL = {
+    ("exponential", "matrix", "NaN"),  # whose values are NaN as well
     ("row_norms", "K", "NaN"),  # the sums are NaN as well, and callers ask for that
     ("point", "alpha", "NaN"), ("point", "v", "NaN"),  # when steps are made from it
     ("distances", "X", "too long"), ("distances", "Z", "too long"),
@@ -172,7 +177,8 @@ def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
 
 
 THEMES: tuple[ModuleType, ...] = (
-    active_set, conditions, descent, distances, norms, perturbation, rank_one, relaxation,
+    active_set, conditions, descent, distances, exponential, norms, perturbation, rank_one,
+    relaxation,
 )  # fmt: skip
 
 SHARED = {

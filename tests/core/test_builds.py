@@ -22,7 +22,7 @@ EXPECTED = {
     "active sets": "b9b6906115e18cc3",
     "cuts": "c56fed99b28b20a6",
     "descents": "1ab0e23e8c2bc860",
-    "points": "085155e18ffbab13",
+    "points": "d9029b6a33f83c9b",
     "relaxations": "f493e5cf70970b8c",
     "roots": "df6bef129af9abf0",
 }
