@@ -6,7 +6,7 @@ namespace {
 
 // Points on the right at a time: long enough for loops over them, and short enough that their
 // coordinates, one array per feature, stay in the nearest cache for some dozens of features.
-constexpr Index STRIP = 256;
+constexpr Index STRIP = 64;
 
 // Share of ‖x‖² + ‖z‖² below which ‖x - z‖² is the sum of squared differences: that is where
 // subtracting 2xᵀz from the norms would lose more than two binary digits.

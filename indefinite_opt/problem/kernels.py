@@ -77,7 +77,7 @@ METRICS = (
 FORMS = ("exponential", "gaussian", "linear", "raw")
 FORMS_WITH_GAMMA = ("exponential", "gaussian")
 
-_MANY_FEATURES = 32
+_MANY_FEATURES = 16
 """From which on products of points take less time than their differences."""
 
 _ROUNDED_PRODUCTS = 1e-8
