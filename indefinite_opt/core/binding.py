@@ -24,7 +24,9 @@ from indefinite_opt.foundation import Array
 Indices: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-DOUBLE, INT64, BOOL, UINT64 = map(np.dtype, (np.float64, np.int64, np.bool_, np.uint64))
+DOUBLE, SINGLE, INT64, BOOL, UINT64 = map(
+    np.dtype, (np.float64, np.float32, np.int64, np.bool_, np.uint64)
+)
 
 KEPT_BYTES = 0 if library.constant("CHECKED") else 2**20
 """Memory for loops up to this size is kept for the next call of the same thread."""
@@ -174,6 +176,12 @@ def lasting_numbers(array: Array, name: str) -> None:
     if known is not None and known() is array:
         return
     numbers(array, name)
+    remember_numbers(array)
+
+
+def remember_numbers(array: Array) -> None:
+    """Note that a matrix has no NaN, if it is large and read-only; see `lasting_numbers`."""
+    key = id(array)
     if array.size >= REMEMBERED_ENTRIES and not array.flags.writeable:
         _SEARCHED[key] = weakref.ref(array, lambda _: _SEARCHED.pop(key, None))
 

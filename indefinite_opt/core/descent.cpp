@@ -58,17 +58,25 @@ void spread(Rows K, Places places, Constants amounts, Vector v) {
     for (Index k = whole; k < places.size; ++k) subtract_row(v, amounts[k], K[places[k]]);
 }
 
-// Row i of K, of a block only at its members, read when it is first needed.
+template <class Row>
+void gather(Row whole, Places members, Vector part) {
+    for (Index t = 0; t < members.size; ++t) part[t] = whole[members[t]];
+}
+
+// Row i of K, of some members only at these, read when it is first needed.
 Constants row_of(const Program &program, Index i) {
-    const Index m = program.members.size;
-    if (m == 0) return program.K[i];
-    const Vector part = program.part[i];
-    if (!program.known[i]) {
-        program.known[i] = true;
-        const Constants whole = program.K[program.members[i]];
-        for (Index t = 0; t < m; ++t) part[t] = whole[program.members[t]];
+    const Places members = program.members;
+    if (members.size == 0) return program.K[i];
+    Index &slot = program.slots[i];
+    if (slot < 0) {
+        slot = program.slots[members.size]++;
+        const Vector part = program.part[slot];
+        if (program.singles.count)
+            gather(program.singles[members[i]], members, part);
+        else
+            gather(program.K[members[i]], members, part);
     }
-    return part;
+    return program.part[slot];
 }
 
 // δ of Lin & Lin (27): to the minimum of a convex pair, or to the bound on a concave one.
@@ -222,7 +230,7 @@ Pair libsvm_pair(const Program &p, Vector v, Ways ways) {
     Index i = 0, j = 0;
     for (Index t = 0; t < v.size; ++t)
         if (v[t] - ways.falls[t] <= bottom) bottom = v[t] - ways.falls[t], j = t;
-    const Constants row = p.K[j];
+    const Constants row = row_of(p, j);
     for (Index t = 0; t < v.size; ++t) {
         if (ways.rises[t] != 0.0) continue;
         top = larger(top, v[t]);
@@ -318,10 +326,11 @@ void block_step(
     const Gathered<double> alpha(lent, point.alpha, chosen), v(lent, point.v, chosen);
     const Gathered<Index> group(lent, p.group, chosen);
     Memory<double> entries(lent, count * count);
-    Memory<bool> known(lent, count, false);
+    Memory<Index> slots(lent, count + 1, -1);
+    slots[count] = 0;
     const Program part{
         p.K, diagonal, p.h, p.min_curvature, y, group, p.groups, p.tied, lower, upper, chosen,
-        {entries.data, count, count}, known};
+        {entries.data, count, count}, slots, {}};
     const Outcome outcome = pair_steps(part, {alpha, v}, SECOND_ORDER, goal, most, INF, lent);
     Memory<Index> changed(lent, count);
     Memory<double> amounts(lent, count);
@@ -457,7 +466,7 @@ Outcome pair_steps(
 LAYOUT(
     Program,
     AT(K), AT(diagonal), AT(h), AT(min_curvature), AT(y), AT(group), AT(groups), AT(tied),
-    AT(lower), AT(upper), AT(members), AT(part), AT(known))
+    AT(lower), AT(upper), AT(members), AT(part), AT(slots), AT(singles))
 LAYOUT(Point, AT(alpha), AT(v))
 LAYOUT(Outcome, AT(state), AT(violation), AT(steps), AT(decrease), AT(work), AT(rounding))
 LAYOUT(BlockOutcome, AT(outcome), AT(offset), AT(blocks))

@@ -18,11 +18,13 @@ struct Program {  // see `PairProgram` in `descent.py`
     Places group;
     Index groups, tied;
     Constants lower, upper;
-    // Of a block, or else empty: where its weights are in K, memory for K[members][:, members], and
-    // the rows of that part that have been read.
+    // Where its weights are in K, or empty if these are all in their order. Then `part` has memory
+    // for rows of K[members][:, members], in the order in which they are first read: row i is
+    // part[slots[i]], -1 before that, and the last slot is how many there are.
     Places members;
     Matrix part;
-    View<bool> known;
+    Indices slots;
+    Table<const float> singles;  // K, if its entries are floats, whose rows are read by `members`
 };
 
 struct Point {  // weights, and v_t = -y_t ∇F_t there

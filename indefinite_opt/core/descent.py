@@ -11,12 +11,14 @@ from ctypes import Structure, byref
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.core import library
 from indefinite_opt.core.binding import (
-    BOOL,
+    DOUBLE,
     INT64,
     NUMBER,
+    SINGLE,
     WHOLE,
     Fixed,
     Indices,
@@ -67,7 +69,7 @@ class ProgramStructure(Structure):
     _fields_ = [
         ("K", Rows), ("diagonal", View), ("h", NUMBER), ("min_curvature", NUMBER), ("y", View),
         ("group", View), ("groups", WHOLE), ("tied", WHOLE), ("lower", View), ("upper", View),
-        ("members", View), ("part", Table), ("known", View),
+        ("members", View), ("part", Table), ("slots", View), ("singles", Table),
     ]  # fmt: skip
 
 
@@ -93,10 +95,11 @@ class BlockOutcomeStructure(Structure):
 
 
 _PROGRAM, _POINT = reference(ProgramStructure), reference(PointStructure)
-_NO_PLACES, _NO_MATRIX, _NO_MASK = np.empty(0, INT64), np.empty((0, 0)), np.empty(0, BOOL)
+_NO_PLACES, _NO_MATRIX, _NO_SINGLES = np.empty(0, INT64), np.empty((0, 0)), np.empty((0, 0), SINGLE)
+_NO_MEMBERS = vector(_NO_PLACES, "members", dtype=INT64)
 _ALL_MEMBERS = (
-    vector(_NO_PLACES, "members", dtype=INT64), table(_NO_MATRIX, "part"),
-    vector(_NO_MASK, "known", dtype=BOOL),
+    _NO_MEMBERS, table(_NO_MATRIX, "part"), _NO_MEMBERS,
+    table(_NO_SINGLES, "singles", dtype=SINGLE),
 )  # fmt: skip
 """The last fields of a program that is no part of another one."""
 
@@ -214,6 +217,59 @@ class PairProgram(Fixed):
         numbers(point.v, "point")
 
 
+class PartProgram(PairProgram):
+    """The program of some weights of a larger K, of doubles or floats, which is not copied.
+
+    `pair_steps` reads a row of K at these weights when it first needs it, and keeps it as doubles.
+
+    Parameters
+    ----------
+    K : (N, N) array of float64 or float32
+        Finite.
+    members : (n,) array
+        The rows and columns of K that belong to the weights.
+    diagonal, h, y, group, groups, lower, upper
+        As in `PairProgram`, of these weights.
+    """
+
+    def __init__(
+        self, K: NDArray[Any], members: Indices, diagonal: Array, h: float, y: Array,
+        group: Indices, groups: int, lower: Array, upper: Array,
+    ) -> None:  # fmt: skip
+        n: int = vector(members, "members", dtype=INT64).size
+        super().__init__(np.empty((0, n)), diagonal, h, y, group, groups, lower, upper)
+        structure = self.structure
+        single = isinstance(K, np.ndarray) and K.dtype == SINGLE
+        rows = table(K, "K", dtype=SINGLE if single else DOUBLE)
+        if rows.count != rows.columns:
+            raise ProblemError("K", "a square matrix", f"shape {K.shape}")
+        structure.members = places(members, "members", self.n, rows.count)
+        lasting_numbers(K, "K")
+        if single:
+            structure.singles = rows
+        else:
+            structure.K = matrix(K, "K")
+        # Memory of rows that are never read is not touched.
+        part, slots = np.empty((n, n)), np.full(n + 1, -1)
+        slots[n] = 0
+        structure.part = table(part, "part", changed=True)
+        structure.slots = vector(slots, "slots", dtype=INT64, changed=True)
+        self.__dict__.update(whole=K, members=members, part=part, slots=slots)
+
+    whole: NDArray[Any]
+    members: Indices
+    part: Array
+    slots: Indices
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = self.diagonal, self.h, self.y, self.group, self.groups, self.lower, self.upper
+        return PartProgram, (self.whole, self.members, *given)
+
+    def subtract(self, indices: Indices, amounts: Array, v: Array) -> None:
+        """v -= Σ_k amounts[k] · K[indices[k]], of rows that have been read, in place."""
+        spread(self.part[: self.slots[-1]], self.slots[indices], amounts, v)
+
+
 class DescentPoint(Fixed):
     """Weights α and v_t = -y_t ∇F_t there, (n,) arrays; both are changed in place."""
 
@@ -262,7 +318,7 @@ def pair_steps(
     a `StepOutcome`; its state is STALLED if the last step was below the rounding of a weight,
     UNBOUNDED if it would be infinite, CONVERGED, or RUNNING at a limit
     """
-    program.check(point)
+    program.check(point, reads=not isinstance(program, PartProgram))
     if rule not in (SECOND_ORDER, LIBSVM, FIRST_ORDER):
         raise ProblemError("rule", "SECOND_ORDER, LIBSVM or FIRST_ORDER", str(rule))
     found, limits = OutcomeStructure(), _limits(tolerance, most, most_work)
@@ -326,7 +382,7 @@ def block_steps(
     found, most_members = BlockOutcomeStructure(), min(size, program.n)
     tolerance, most, most_work = _limits(tolerance, most, most_work)
     # The block, its ten vectors and its part of K; then the memory of its steps.
-    lent = lending(*[size] * 11, most_members**2, *program.memory)
+    lent = lending(*[size] * 10, size + 1, most_members**2, *program.memory)
     _block_steps(
         program.structure, point.structure, tolerance, int(size), _offset(offset, program), most,
         most_work, byref(found), lent,

@@ -125,7 +125,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
 
     def _gram_to_certify(self, training: Training) -> Gram:
         """The kernel matrix that certificates read."""
-        return training.gram()
+        return training.gram(again=True)
 
     def _set_further_attributes(self, X: Any) -> None:
         """Attributes of a fit to X that predictions do not need."""
@@ -285,7 +285,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
     @property
     def brackets_(self) -> dict[tuple[Any, Any], Bracket]:
         """The bracket of every pair of classes."""
-        gram = self._trained.training.gram()
+        gram = self._trained.training.gram(again=True)
         return self._of_pairs(gram, lambda machine, problem: bound(problem, machine.solved))
 
     @property

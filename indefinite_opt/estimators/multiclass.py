@@ -62,19 +62,17 @@ class Training:
         """-1 and +1 for the points of a pair of classes."""
         return np.repeat([-1.0, 1.0], self.sizes(pair))
 
-    def gram(self) -> DenseGram:
-        """The kernel matrix of all points."""
-        return DenseGram.of_own(self.data.gram(), known_symmetric=True)
+    def gram(self, again: bool = False) -> DenseGram:
+        """The kernel matrix of all points; `again` says that `fit` has ended."""
+        return self.data.gram(again)
 
-    def part(self, K: Array, pair: Pair) -> tuple[Array, Array]:
+    def part(self, gram: Gram, pair: Pair) -> tuple[Gram, Array]:
         """The kernel matrix of a pair of classes, and its labels of -1 and +1."""
-        first, second = (slice(*self.bounds[c : c + 2]) for c in pair)
         y = self.labels(pair)
-        if y.size == len(K):
-            return K, y
-        return np.block(
-            [[K[one, other] for other in (first, second)] for one in (first, second)]
-        ), y
+        if y.size == gram.n:
+            return gram, y
+        chosen = self.indices(pair)
+        return gram.selected(chosen) if isinstance(gram, DenseGram) else gram.part(chosen), y
 
     def rows(self, cache_mb: float) -> RowGram:
         """The kernel matrix of all points, of which so many megabytes of rows are kept."""
@@ -83,13 +81,7 @@ class Training:
 
     def problem(self, gram: Gram, pair: Pair) -> KernelProblem:
         """The problem of a pair of classes, for the kernel matrix of all points."""
-        own = gram
-        if isinstance(gram, DenseGram):
-            K, y = self.part(gram.matrix, pair)
-            own = gram if K is gram.matrix else DenseGram(K)
-        else:
-            y = self.labels(pair)
-            own = gram if y.size == gram.n else gram.part(self.indices(pair))
+        own, y = self.part(gram, pair)
         return KernelProblem.from_gram(own, y, definiteness=self.data.definiteness())
 
 

@@ -98,10 +98,13 @@ class KernelEstimator(BaseEstimator):
         """X as an array of float64, or as a sparse matrix with rows that can be selected.
 
         `reset` is for fits: the features of X are not compared with those of the fit before, and a
-        matrix keeps its type, which determines how far rounding may have moved its entries.
+        matrix keeps its type, which determines how far rounding may have moved its entries; that
+        kernel values are finite is found where they are compared with their transpose.
         """
         accepted = False if self._precomputed else "csr"
         dtype = "numeric" if self._precomputed and reset else np.float64
+        if self._precomputed and reset and self.metric is None:
+            options["ensure_all_finite"] = False
         for name, value in {"X": X, **options}.items():
             refuse_mask(name, value, "an array without a mask")
         try:

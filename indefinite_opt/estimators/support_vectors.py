@@ -41,13 +41,12 @@ HARD_MARGINS = (1e4, 1e7, 1e10)
 """Bounds that stand for C = inf, in units of a weight that changes f by its whole range."""
 
 
-def hard_margin_bounds(K: Array, span: float = 1.0) -> list[float]:
+def hard_margin_bounds(largest: float, span: float = 1.0) -> list[float]:
     """Bounds that stand for C = inf, ascending, where f has to change by `span` or less.
 
-    A solution without a weight at its bound is one for every larger bound.
+    `largest` is max |K_ij|. A solution without a weight at its bound is one for every larger bound.
     """
-    largest = float(np.abs(K).max(initial=0.0)) or 1.0
-    unit = (span or 1.0) / largest
+    unit = (span or 1.0) / (largest or 1.0)
     return [float(np.clip(factor * unit, 1e-100, 1e50)) for factor in HARD_MARGINS]
 
 
@@ -305,7 +304,7 @@ class SingleMachine(SupportVectorEstimator, ABC):
         check_is_fitted(self)
         training = self._machines.training
         (machine,) = self._machines.members
-        return machine, self._problem(training, training.gram(), self._targets)
+        return machine, self._problem(training, training.gram(again=True), self._targets)
 
     @property
     def certificate_(self) -> Certificate:

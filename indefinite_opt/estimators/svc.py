@@ -163,22 +163,22 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         return self._gram(training, self.cache_size if convex else self._most)
 
     def _gram_to_certify(self, training: Training) -> Gram:
-        return self._gram(training, self._most)
+        return self._gram(training, self._most, again=True)
 
     @property
     def _most(self) -> float:
         """Megabytes up to which a kernel matrix may be formed."""
         return max(self.cache_size, MOST_MEGABYTES)
 
-    def _gram(self, training: Training, most: float) -> Gram:
+    def _gram(self, training: Training, most: float, again: bool = False) -> Gram:
         """The kernel matrix, or its rows on demand if it takes more megabytes."""
         data, n = training.data, training.bounds[-1]
         checks.positive("cache_size", self.cache_size)
         if 8e-6 * n * n <= most or not isinstance(data, Points):
-            return training.gram()
+            return training.gram(again)
         # Without a bound on the weights, and for other solvers, more than single rows are read.
         if self.solver is not None or np.isposinf(self.C):
-            return training.gram()
+            return training.gram(again)
         return training.rows(max(self.cache_size, FEWEST_ROWS * 8e-6 * n))
 
     def _machine(
@@ -190,12 +190,12 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         formulation = self._weighted(method, training, pair)
         if not isinstance(gram, DenseGram):
             return self._descended(formulation, training, gram, pair, self._step_limit())
-        K, y = training.part(gram.matrix, pair)
+        own, y = training.part(gram, pair)
         if not np.isposinf(formulation.C):
-            return self._with_bound(formulation, training, gram, pair, K, y)
-        bounds = hard_margin_bounds(K)
+            return self._with_bound(formulation, training, gram, pair, own, y)
+        bounds = hard_margin_bounds(own.largest)
         for C in bounds:
-            machine = self._with_bound(replace(formulation, C=C), training, gram, pair, K, y)
+            machine = self._with_bound(replace(formulation, C=C), training, gram, pair, own, y)
             if np.max((machine.values or {})["alpha"]) < C:
                 return machine if machine.result else replace(machine, formulation=formulation)
         # A pair of points may prove that the program is unbounded, before the first step.
@@ -207,7 +207,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
 
     def _with_bound(
         self, formulation: SVMDual, training: Training, gram: DenseGram, pair: Pair,
-        K: Array, y: Array,
+        own: Any, y: Array,
     ) -> Machine:  # fmt: skip
         """The machine of a pair of classes with a finite C."""
         if y.size >= LONG_DESCENTS and training.data.definiteness() is not None:
@@ -219,7 +219,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         # takes the last step that `max_iter` allows, and reports it.
         limit, most = self._step_limit(), 20 * y.size
         most = most if limit is None else min(most, limit - 1)
-        alpha, offset, steps = second_order_steps(K, y, upper, self.tol, most)
+        alpha, offset, steps = second_order_steps(own, y, upper, self.tol, most)
         if offset is not None:
             fitted = Classifier(y * alpha, offset, np.array([-1.0, 1.0]))
             return Machine(pair, fitted, formulation, {"alpha": alpha}, max(steps, 1))

@@ -157,7 +157,7 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
     def _result(self, problem: KernelProblem, weights: Array | None) -> Result:
         if not (checks.is_number(self.C) and np.isposinf(self.C)):
             return super()._result(problem, weights)
-        bounds = hard_margin_bounds(problem.K, float(np.ptp(problem.targets)))
+        bounds = hard_margin_bounds(problem.gram.largest, float(np.ptp(problem.targets)))
         for C in bounds:
             result = solve(
                 problem, self._formulation(None, C), self._solver(None), self.tol,

@@ -13,16 +13,23 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checked_distances, checked_matrix
+from indefinite_opt.foundation import Array
 from indefinite_opt.problem import Kernel, kernels
+from indefinite_opt.quadratic import (
+    DenseGram,
+    checked_distances,
+    checked_matrix,
+    digest_of,
+    scanned_matrix,
+)
 
 
 class TrainingData(ABC):
     """Training points, with the kernel between them and new points."""
 
     @abstractmethod
-    def gram(self) -> Array:
-        """The kernel matrix of the training points, (n, n), symmetric to the last bit."""
+    def gram(self, again: bool = False) -> DenseGram:
+        """The kernel matrix of the training points; `again` says that `fit` has ended."""
 
     @abstractmethod
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
@@ -44,8 +51,8 @@ class Points(TrainingData):
     data: Any
     kernel: Kernel
 
-    def gram(self) -> Array:
-        return np.asarray(self.kernel(dense(self.data)), dtype=np.float64)
+    def gram(self, again: bool = False) -> DenseGram:
+        return DenseGram.of_own(self.kernel(dense(self.data)), known_symmetric=True)
 
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
         data = self.data if chosen is None else self.data[chosen]
@@ -60,16 +67,44 @@ class Points(TrainingData):
 
 @dataclass(frozen=True, eq=False)
 class Matrix(TrainingData):
-    """Kernel values of all pairs of training points, or distances and the kernel made of them."""
+    """Kernel values of all pairs of points, or distances and the kernel made of them.
 
-    pairs: Array
-    """(n, n), symmetric to the last bit."""
+    What was given to `fit` is not copied. Whenever it is read again, its digest shows whether it is
+    still the same. A pickle does not hold it, as predictions need the rows of new points only.
+    """
+
+    pairs: NDArray[Any] | None
+    """(N, N), of float64 or float32, symmetric to the last bit; None if it was left out."""
+    extremes: tuple[float, float]
+    """The least and the largest entry of kernel values; for distances without use."""
+    digest: int
+    """See `core.symmetry.Scan`."""
     kernel: kernels.DistanceSubstitution | None
     places: NDArray[np.intp]
-    """Which columns of the rows of new points belong to the training points, (n,)."""
+    """Which rows and columns belong to the training points, (n,)."""
 
-    def gram(self) -> Array:
-        return self._values(self.pairs)
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"pairs": None}
+
+    def __deepcopy__(self, memo: Any) -> Matrix:
+        return self  # as nothing in it changes
+
+    def gram(self, again: bool = False) -> DenseGram:
+        if self.pairs is None:
+            raise ProblemError(
+                "X", "the matrix of all pairs of training points, for certificates and brackets",
+                "an estimator that was pickled, which leaves it out",
+                "Read certificate_ before it is pickled, or fit it again.",
+            )  # fmt: skip
+        if again and digest_of(self.pairs) != self.digest:
+            raise ProblemError(
+                "X", "the matrix that was given to fit", "one that was changed since",
+                "Give fit a copy of it, as in fit(X.copy(), y).",
+            )  # fmt: skip
+        if self.kernel is None:
+            return DenseGram(self.pairs, self.extremes).selected(self.places)
+        pairs = self.pairs[np.ix_(self.places, self.places)]
+        return DenseGram.of_own(self._values(pairs), known_symmetric=True)
 
     def rows(self, X: Array, chosen: NDArray[np.intp] | None = None) -> Array:
         return self._values(X[:, self.places if chosen is None else self.places[chosen]])
@@ -93,11 +128,10 @@ class Objects(TrainingData):
     places: NDArray[np.intp]
     """Which of them are training points, (n,)."""
 
-    def gram(self) -> Array:
+    def gram(self, again: bool = False) -> DenseGram:
         K = self._values(self.given, self.given)
         hint = "Let the function return (K + K.T) / 2."
-        pairs, _ = checked_matrix("K", K, False, hint=hint)
-        return np.asarray(pairs, dtype=np.float64)[np.ix_(self.places, self.places)]
+        return DenseGram(*checked_matrix("K", K, False, hint=hint)).selected(self.places)
 
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
         K = self._checked(self._values(X, self.given))
@@ -132,8 +166,7 @@ def training_data(X: Any, kernel: Any, metric: Any, places: NDArray[np.intp]) ->
     if metric is None and callable(kernel):
         return Objects(X, kernel, places)
     if metric is None:
-        pairs, _ = checked_matrix("K", _square("K", X), False, hint="Fit to (K + K.T) / 2.")
-        return Matrix(np.asarray(pairs, dtype=np.float64)[np.ix_(places, places)], None, places)
+        return Matrix(*_scanned(X), None, places)
     if not (isinstance(metric, str) and metric == "precomputed"):
         raise ParameterError(
             "metric", "None or 'precomputed'", repr(metric),
@@ -148,7 +181,18 @@ def training_data(X: Any, kernel: Any, metric: Any, places: NDArray[np.intp]) ->
     kernel.check_given_distances()
     similarities = 'Similarities are for kernel="precomputed", without a metric.'
     D = checked_distances(_square("D", X), False, "Fit to (D + D.T) / 2.", similarities)
-    return Matrix(D[np.ix_(places, places)], kernel, places)
+    return Matrix(D, (0.0, np.inf), digest_of(D), kernel, places)
+
+
+def _scanned(X: NDArray[Any]) -> tuple[NDArray[Any], tuple[float, float], int]:
+    """A matrix of kernel values, its extremes and its digest."""
+    advice = "Fit to (K + K.T) / 2."
+    try:
+        K, found = scanned_matrix("K", _square("K", X), hint=advice, floats=True, digested=True)
+    except ProblemError:
+        check_array(X, dtype=None, input_name="X")  # whose words on NaN are those of scikit-learn
+        raise
+    return K, (found.least, found.most), found.digest
 
 
 def _square(argument: str, matrix: Array) -> Array:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.quadratic import TRANSFORMS, DenseGram
+from indefinite_opt.quadratic import TRANSFORMS
 
 
 class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -80,7 +80,7 @@ class PseudoEuclideanEmbedding(_KernelStep):
         """Decompose the kernel of the training points X, (n, d); labels are ignored."""
         checks.whole("n_components", self.n_components, optional=True)
         data = self._training(self._validated(X, reset=True))
-        gram = DenseGram.of_own(data.gram())
+        gram = data.gram()
         spectrum = gram.centered_spectrum
         order = np.argsort(-np.abs(spectrum.values), kind="stable")[: self.n_components]
         order = order[np.abs(spectrum.values[order]) > spectrum.zero_tolerance]
@@ -151,7 +151,7 @@ class SpectrumTransformer(_KernelStep):
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
         given = self._validated(X, reset=True)
-        gram = DenseGram.of_own(self._training(given).gram())
+        gram = self._training(given).gram()
         K, spectrum, vectors = gram.matrix, gram.spectrum, gram.spectrum.vectors
         # The first of equal rows, as given and as made symmetric; the sum makes -0.0 and 0.0 the
         # same.

@@ -55,7 +55,7 @@ def real_array(
     Traceback (most recent call last):
     indefinite_opt.errors.ProblemError: alpha: expected two weights, got complex numbers
     """
-    array = _as_array(argument, value, expected)
+    array = as_array(argument, value, expected)
     kind = array.dtype.kind
     if kind == "O":
         for entry in array.flat:
@@ -88,7 +88,12 @@ def real_array(
     return array
 
 
-def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
+def as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
+    """The value as an array of any type; `ProblemError` if it has a mask or is no array.
+
+    >>> as_array("y", ["a", "b"], "labels").size
+    2
+    """
     if type(value) is np.ndarray:  # which has no mask
         return value
     refuse_mask(argument, value, expected)
@@ -233,113 +238,9 @@ def symmetry_tolerance(dtype: np.dtype[Any]) -> float:
     return max(SYMMETRY_TOLERANCE, 16.0 * rounding_of(dtype))
 
 
-def checked_matrix(
-    argument: str,
-    K: ArrayLike,
-    symmetrize: bool,
-    hint: str | None = None,
-    known_symmetric: bool = False,
-) -> tuple[Array, tuple[float, float]]:
-    """A square, finite matrix, symmetric to the last bit, and its least and its largest entry.
-
-    K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
-    differ by rounding of the numbers that came, see `symmetry_tolerance`. `hint` says what the
-    caller can do about an asymmetric matrix; nothing is compared if it is `known_symmetric`.
-    """
-    given = _as_array(argument, K, "a matrix of real numbers")
-    real = real_array(argument, given, "a matrix of real numbers", finite=False)
-    matrix: Array = np.ascontiguousarray(real)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
-    if symmetrize:
-        matrix = _mean_with_transpose(matrix)
-    least, most = float(matrix.min()), float(matrix.max())
-    if not (np.isfinite(least) and np.isfinite(most)):
-        i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
-        raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
-    largest = max(most, -least)
-    if largest > checks.MAX_ENTRY:
-        raise ProblemError(
-            argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
-            f"{largest:.3g}", "Scale the kernel.",
-        )  # fmt: skip
-    if known_symmetric or symmetrize:
-        return matrix, (least, most)
-    if hint is None:
-        hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
-    if not _is_symmetric(matrix, argument, symmetry_tolerance(given.dtype), hint):
-        matrix = _mean_with_transpose(matrix)  # whose entries are no larger
-        least, most = float(matrix.min()), float(matrix.max())
-    return matrix, (least, most)
-
-
-def _mean_with_transpose(matrix: Array) -> Array:
-    """(K + Kᵀ)/2, which does not overflow."""
-    half = 0.5 * matrix
-    return half + half.T
-
-
-def _is_symmetric(matrix: Array, argument: str, tolerance: float, hint: str) -> bool:
-    """Whether K = Kᵀ to the last bit.
-
-    `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows.
-    """
-    n, sizes, least = len(matrix), None, 0.0
-    for row in range(0, n, TILE):
-        for column in range(row, n, TILE):
-            tile = matrix[row : row + TILE, column : column + TILE]
-            mirror = matrix[column : column + TILE, row : row + TILE].T
-            if np.array_equal(tile, mirror):
-                continue
-            if sizes is None:
-                sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
-                least = tolerance * float(sizes.min())
-            difference = np.abs(tile - mirror)
-            if difference.max() <= least:  # no larger than the tolerance of any row
-                continue
-            allowed = np.maximum.outer(sizes[row : row + TILE], sizes[column : column + TILE])
-            excess = difference - tolerance * allowed
-            if np.any(excess > 0.0):
-                i, j = divmod(int(excess.argmax()), excess.shape[1])
-                i, j = row + i, column + j
-                upper, lower = f"{matrix[i, j]:g}", f"{matrix[j, i]:g}"
-                if upper == lower:  # they differ in later digits only
-                    upper, lower = str(matrix[i, j]), str(matrix[j, i])
-                raise ProblemError(
-                    argument,
-                    f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
-                    f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}", hint,
-                )  # fmt: skip
-    return sizes is None
-
-
-def checked_distances(
-    D: ArrayLike,
-    symmetrize: bool = False,
-    asymmetric: str | None = None,
-    similarities: str = "Similarities are for KernelProblem(K, y).",
-) -> Array:
-    """A symmetric, finite matrix without negative entries, and with a diagonal of 0.
-
-    The last two arguments say what the caller can do about an asymmetric matrix, and about one
-    that holds similarities.
-    """
-    distances, _ = checked_matrix("D", D, symmetrize, asymmetric)
-    i, j = divmod(int(distances.argmin()), len(distances))
-    if distances[i, j] < 0.0:
-        raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")
-    i = int(np.diag(distances).argmax())
-    # The rounding of x·x - 2 x·x + x·x, 1e-16 of x·x, becomes 1e-8 of ‖x‖ when the root is taken.
-    if distances[i, i] > 1e-6 * float(distances.max()):
-        raise ProblemError(
-            "D", "distances, 0 on the diagonal", f"{distances[i, i]:g} at ({i}, {i})", similarities,
-        )  # fmt: skip
-    return distances
-
-
 def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of labels") -> NDArray[Any]:
     """Labels of any type as a vector; `ProblemError` for anything else."""
-    labels = _as_array(argument, y, expected)
+    labels = as_array(argument, y, expected)
     if labels.ndim != 1:
         raise ProblemError(argument, expected, f"shape {labels.shape}")
     return labels

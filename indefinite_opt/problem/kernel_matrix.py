@@ -62,8 +62,9 @@ def remarks(
             f"distances, make a kernel of them by {distances}.",
         )
     limit = 1e-6 * float(np.abs(diagonal).max())
-    for rows in (slice(0, 1), slice(None)):  # the first row settles it for nearly all matrices
-        block = np.abs(gram.matrix[rows])
+    everything = np.arange(gram.n)
+    for rows in (everything[:1], everything):  # the first row settles it for nearly all matrices
+        block = np.abs(gram.block(rows, everything))
         np.fill_diagonal(block, 0.0)
         if float(block.max()) > limit:
             return ()

@@ -18,8 +18,6 @@ from indefinite_opt.foundation import (
     MAX_BYTES,
     Array,
     cached_property,
-    checked_distances,
-    checked_matrix,
     checked_points,
     checks,
     derived,
@@ -39,7 +37,14 @@ from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.symbols import SYMBOLS
-from indefinite_opt.quadratic import Construction, DenseGram, Gram, Spectrum
+from indefinite_opt.quadratic import (
+    Construction,
+    DenseGram,
+    Gram,
+    Spectrum,
+    checked_distances,
+    checked_matrix,
+)
 
 MOST_FORMED = 15_000
 """By default K is formed for up to so many points, for which it takes 1.8 GB."""
@@ -132,8 +137,11 @@ class KernelProblem(LabelledKernel):
         copy: bool = True,
         name: str = "problem",
     ) -> None:
-        matrix, extremes = checked_matrix("K", K, symmetrize)
-        gram = DenseGram(_own(matrix, K) if copy else matrix, extremes)
+        gram = DenseGram(*checked_matrix("K", K, symmetrize, floats=True, own=copy))
+        if not copy and isinstance(K, np.ndarray):
+            kept = gram.matrix if gram.source is None else gram.source[0]
+            if np.may_share_memory(kept, K):
+                K.setflags(write=False)
         gram.came_as = type_of(K)
         self._begin(gram, y, name, task)
         self.objects = _columns(K)
@@ -439,7 +447,7 @@ class KernelProblem(LabelledKernel):
         >>> problem.with_kernel("distance(form=gaussian, gamma=0.5)").origin
         'gaussian of distances, gamma=0.5'
         """
-        distances = _own(checked_distances(D, symmetrize), D)
+        distances = checked_distances(D, symmetrize, own=True)
         checks.positive("gamma", gamma, optional=True)
         checks.choice("form", form, kernels.FORMS)
         if gamma is not None and form not in kernels.FORMS_WITH_GAMMA:

@@ -35,6 +35,12 @@ from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
+from indefinite_opt.quadratic.matrices.given import (
+    checked_distances,
+    checked_matrix,
+    digest_of,
+    scanned_matrix,
+)
 from indefinite_opt.quadratic.matrices.gram import CHUNK, Construction, DenseGram, Gram, Indices
 from indefinite_opt.quadratic.matrices.spectrum import (
     TRANSFORMS,

@@ -21,6 +21,7 @@ from indefinite_opt.core import (
     perturbation,
     rank_one,
     relaxation,
+    symmetry,
 )
 
 Array = np.ndarray
@@ -127,10 +128,20 @@ def active_sets() -> Iterator[Array]:
         yield from (state.basis, np.triu(state.T), np.tril(state.L))
 
 
+def squares() -> Iterator[Array]:
+    for n in (1, 63, 130):
+        K = uniform(n, n, seed=n)
+        for each in (K, K.astype(np.float32), K + K.T):
+            found = symmetry.scan(each, digested=True)
+            yield np.array([found.least, found.most])
+            yield np.array([found.finite, found.symmetric, found.digest], np.uint64)
+
+
 def digests() -> dict[str, str]:
     themes = {
         "active sets": active_sets(), "cuts": cuts(), "descents": descents(),
         "points": points(), "relaxations": relaxations(), "roots": roots(),
+        "squares": squares(),
     }  # fmt: skip
     found = {}
     for theme, arrays in themes.items():

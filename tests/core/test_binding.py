@@ -30,6 +30,7 @@ from indefinite_opt.core import (
     perturbation,
     rank_one,
     relaxation,
+    symmetry,
 )
 from indefinite_opt.errors import BuildError, ParameterError, ProblemError
 
@@ -95,6 +96,10 @@ def entries() -> dict[str, Entry]:
         ),
         "exponential": (exponential.exponential, of(matrix=np.eye(3), factor=-1.0)),
         "row_norms": (norms.row_norms, of(K=np.eye(3))),
+        "scan": (symmetry.scan, of(K=np.eye(3))),
+        "part_program": (
+            descent.PartProgram, program_arguments() | of(members=np.arange(N), K=np.eye(N)),
+        ),
         "distances": (distances.distances, of(X=points, Z=points + 1.0, squared=True)),
         "squares_by_products": (
             distances.squares_by_products,
@@ -149,6 +154,8 @@ def wrong(entry: str, name: str, array: np.ndarray) -> Iterator[tuple[str, Any]]
 NO_REFUSAL = {
     ("exponential", "matrix", "NaN"),  # whose values are NaN as well
     ("row_norms", "K", "NaN"),  # the sums are NaN as well, and callers ask for that
+    ("scan", "K", "NaN"), ("scan", "K", "another type"),  # it looks for NaN, and takes floats
+    ("part_program", "K", "another type"),
     ("point", "alpha", "NaN"), ("point", "v", "NaN"),  # when steps are made from it
     ("distances", "X", "too long"), ("distances", "Z", "too long"),
     ("distances", "X", "too short"), ("distances", "Z", "too short"),
@@ -178,7 +185,7 @@ def test_every_wrong_kind_of_array_is_refused_by_name(entry: str) -> None:
 
 THEMES: tuple[ModuleType, ...] = (
     active_set, conditions, descent, distances, exponential, norms, perturbation, rank_one,
-    relaxation,
+    relaxation, symmetry,
 )  # fmt: skip
 
 SHARED = {
@@ -232,6 +239,44 @@ def test_steps_need_a_point_of_the_program_its_rows_and_numbers() -> None:
             descent.block_steps(at, point(), 1e-3, size, offset, 1, 1.0)
     with pytest.raises(ProblemError, match="indices from 0 to 0, got indices from 0 to 1"):
         descent.PairProgram(**program_arguments() | {"groups": 0, "group": indices(1, *[0] * 5)})
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_steps_on_a_part_read_its_rows_when_they_are_needed(kind: type[Any]) -> None:
+    """They are those on the matrix of the part, bit by bit, and so is what is subtracted."""
+    n, m = 40, 25
+    whole = gaussian(n, 3, 0.3).astype(kind)
+    members = np.random.default_rng(3).permutation(n)[:m]
+    K = whole[np.ix_(members, members)].astype(np.float64)
+    y = np.resize([1.0, -1.0, -1.0], m)
+    given = of(
+        diagonal=np.diagonal(K).copy(), h=1.0, y=y, group=np.zeros(m, np.int64), groups=1,
+        lower=np.zeros(m), upper=np.ones(m),
+    )  # fmt: skip
+    for rule in (descent.SECOND_ORDER, descent.LIBSVM, descent.FIRST_ORDER):
+        at = descent.PartProgram(K=whole, members=members, **given)
+        other = descent.PairProgram(K=K, **given)
+        points = [descent.DescentPoint(np.zeros(m), y.copy()) for _ in "ab"]
+        found = [
+            descent.pair_steps(program, start, rule, 1e-9, 7, np.inf)
+            for program, start in zip((at, other), points, strict=True)
+        ]
+        assert found[0] == found[1]
+        np.testing.assert_array_equal(points[0].alpha, points[1].alpha)
+        np.testing.assert_array_equal(points[0].v, points[1].v)
+        moved = np.flatnonzero(points[0].alpha)
+        left, right = np.zeros(m), np.zeros(m)
+        at.subtract(moved, points[0].alpha[moved], left)
+        descent.spread(K, moved, points[0].alpha[moved], right)
+        np.testing.assert_array_equal(left, right)
+        unread = int(np.flatnonzero(at.slots[:-1] < 0)[0])
+        with pytest.raises(ProblemError, match="indices"):
+            at.subtract(indices(unread), np.ones(1), left)
+    with pytest.raises(ProblemError, match=f"K: expected a matrix with {m} rows, got 0"):
+        descent.block_steps(at, points[0], 1e-3, 4, 0, 1, 1.0)
+    copied = pickle.loads(pickle.dumps(at))
+    assert copied.slots[-1] == 0
+    np.testing.assert_array_equal(copied.whole, whole)
 
 
 def test_attributes_whose_arrays_are_in_use_cannot_be_replaced() -> None:

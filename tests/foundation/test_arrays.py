@@ -16,9 +16,7 @@ from helpers.learners import Bayes
 from indefinite_opt import theory
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation.arrays import (
-    checked_distances,
     checked_labels,
-    checked_matrix,
     checked_points,
     checked_values,
     finite_array,
@@ -140,108 +138,6 @@ def test_values_have_names_by_which_they_are_checked() -> None:
         said = message(checked_values, "values", {"alpha": alpha, "b": 0}, shapes)
         expected = f"finite real numbers of shape (2,), got {got}"
         assert said == f"values['alpha']: expected {expected}"
-
-
-@pytest.mark.parametrize(
-    ("K", "said"),
-    [
-        (np.zeros((2, 3)), "a square (n, n) matrix, n ≥ 2, got shape (2, 3)"),
-        (np.zeros((0, 0)), "a square (n, n) matrix, n ≥ 2, got shape (0, 0)"),
-        (3.0, "a square (n, n) matrix, n ≥ 2, got shape (1,)"),
-        ([[0, NAN], [NAN, 0]], "finite numbers, got nan at (0, 1)"),
-        ([[0, 0], [INF, 0]], "finite numbers, got inf at (1, 0)"),
-        ([["a", "b"], ["c", "d"]], "a matrix of real numbers, got text"),
-        (
-            [[0, 1], [2, 0]],
-            "a symmetric matrix (within 1e-10 of the largest entry of each row), "
-            "got K[0, 1] = 1, K[1, 0] = 2. Pass symmetrize=True to use (K + Kᵀ)/2.",
-        ),
-    ],
-    ids=lambda item: item[:40] if isinstance(item, str) else "",
-)
-def test_a_kernel_matrix_is_finite_square_and_symmetric(K: Any, said: str) -> None:
-    assert message(checked_matrix, "K", K, False) == f"K: expected {said}"
-
-
-def test_a_kernel_matrix_that_is_one_is_not_copied() -> None:
-    K = np.array([[1.0, -2.0], [-2.0, 3.0]])
-    matrix, extremes = checked_matrix("K", K, False)
-    assert matrix is K
-    assert extremes == (-2.0, 3.0)
-    averaged, extremes = checked_matrix("K", [[1, 0], [4, 1]], True)
-    assert averaged.tolist() == [[1.0, 2.0], [2.0, 1.0]]
-    assert extremes == (1.0, 2.0)
-
-
-@pytest.mark.parametrize("n", [40, 600], ids=["one tile", "several tiles"])
-def test_a_single_entry_decides(n: int) -> None:
-    """One that is not finite is found, the last bit counts, and zeros of either sign are equal."""
-    for bad in (NAN, -np.inf):
-        K = np.ones((n, n))
-        K[3, n - 2] = bad
-        said = message(checked_matrix, "K", K, False)
-        assert said == f"K: expected finite numbers, got {bad} at (3, {n - 2})"
-    for place in ((5, 7), (7, 5), (-1, 0), (0, -1)):
-        K = np.ones((n, n))
-        K[place] = np.nextafter(1.0, 2.0)
-        mean, (least, most) = checked_matrix("K", K, False)
-        assert mean is not K
-        np.testing.assert_array_equal(mean, mean.T)
-        assert (least, most) == (mean.min(), mean.max())
-        np.testing.assert_allclose(mean, K, rtol=1e-15)
-    K[0, n - 1], K[n - 1, 0] = 0.0, -0.0
-    assert checked_matrix("K", K, False)[0] is K
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
-def test_asymmetry_is_judged_in_units_of_the_type_that_came(kind: Any) -> None:
-    """A unit in the last place is rounding, 64 of them are none; doubles may differ by 1e-10."""
-    K = np.array([[2.0, 1.0], [1.0, -3.0]], kind)
-    K[0, 1] = np.nextafter(K[1, 0], kind(2.0))
-    matrix, _ = checked_matrix("K", K, False)
-    assert matrix[0, 1] == matrix[1, 0] == 0.5 * (np.float64(K[0, 1]) + 1.0)
-    eps = float(np.finfo(kind).eps)
-    unit = eps if eps > 1e-10 else 2e-11
-    K[0, 1] = 1.0 + 64.0 * unit
-    said = message(checked_matrix, "K", K, False, "Advice.")
-    assert checked_distances(np.abs(matrix) * (1 - np.eye(2))).dtype == np.float64
-    assert f"a symmetric matrix (within {max(16.0 * eps, 1e-10):.2g} of the largest" in said
-    assert said.endswith(" Advice.")
-
-
-class OnADevice:
-    """An array that numpy reads by `__array__`, as those of other packages."""
-
-    def __init__(self, values: Any) -> None:
-        self.values = values
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(self.values, dtype=dtype)
-
-
-def test_the_type_of_an_array_of_another_package_is_its_own() -> None:
-    K = np.array([[2.0, 1.0], [np.nextafter(np.float32(1.0), np.float32(2.0)), 3.0]], np.float32)
-    assert checked_matrix("K", OnADevice(K), False)[0][0, 1] == 1.0 + 2.0**-24
-    said = message(checked_matrix, "K", OnADevice(K.astype(np.float64)), False)
-    assert "got K[0, 1] = 1.0, K[1, 0] = 1.0000001192092896" in said
-
-
-def test_distances_are_neither_negative_nor_similarities() -> None:
-    hollow = np.ones((3, 3)) - np.eye(3)
-    assert checked_distances(hollow).tolist() == hollow.tolist()
-    for D, said in (
-        (-hollow, "none negative, got -1 at (0, 1)"),
-        (np.ones((3, 3)), "0 on the diagonal, got 1 at (0, 0). Similarities are for KernelProblem"
-                          "(K, y)."),
-    ):  # fmt: skip
-        assert message(checked_distances, D) == f"D: expected distances, {said}"
-    assert "D: expected a symmetric matrix" in message(checked_distances, np.triu(hollow))
-    # What rounding makes of distances is no error.
-    points = 1e3 + np.random.default_rng(0).standard_normal((4, 3))
-    squares = (points**2).sum(axis=1)
-    D = np.sqrt(np.abs(squares[:, None] - 2.0 * points @ points.T + squares[None, :]))
-    assert np.diag(D).max() > 0.0 or D.min() == 0.0
-    assert checked_distances(D, symmetrize=True).shape == (4, 4)
 
 
 @pytest.mark.parametrize(

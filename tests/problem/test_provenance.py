@@ -118,6 +118,7 @@ def test_the_kernel_is_symmetric_to_the_last_bit_and_not_copied_where_that_was_a
     K = np.array([[1.0, 0.3], [0.3, 1.0]])
     assert not np.shares_memory(iopt.KernelProblem(K, [1, -1]).K, K)
     assert np.shares_memory(iopt.KernelProblem(K, [1, -1], copy=False).K, K)
+    K = K.copy()
     K[0, 1] *= 1.0 + 1e-15
     problem = iopt.KernelProblem(K, [1, -1], copy=False)
     assert not np.shares_memory(problem.K, K)

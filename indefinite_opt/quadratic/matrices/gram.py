@@ -8,15 +8,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import binding
 from indefinite_opt.foundation import (
     Array,
     cached_property,
-    checked_matrix,
     one_thread,
     read_only,
     rounding_of,
     tiles,
 )
+from indefinite_opt.quadratic.matrices.given import checked_matrix
 from indefinite_opt.quadratic.matrices.spectrum import (
     Spectrum,
     eigendecomposition,
@@ -257,8 +258,21 @@ class Gram(ABC):
 class DenseGram(Gram):
     """A matrix that is stored as a whole; it is not copied, and must not change afterwards.
 
-    It is symmetric, finite, C-contiguous and of doubles; see `arrays.checked_matrix`. Its smallest
-    and largest entry may be known.
+    It is symmetric, finite, and C-contiguous; see `given.checked_matrix`. If its entries are
+    floats, or if it is a part of a larger matrix, the matrix of doubles is formed when it is first
+    needed as a whole.
+
+    Parameters
+    ----------
+    matrix : (n, n) array of float64 or float32
+    extremes : (float, float), optional
+        Its smallest and its largest entry, if they are known.
+
+    Attributes
+    ----------
+    source : (array, array) or None
+        As long as the matrix of doubles is not formed, another matrix, of float64 or float32, and
+        which of its rows and columns are those of K, (n,).
 
     >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
     >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
@@ -266,16 +280,41 @@ class DenseGram(Gram):
     """
 
     _data = "_matrix"
+    source: tuple[NDArray[Any], Indices] | None = None
+    _matrix: Array | None = None
 
-    def __init__(self, matrix: Array, extremes: tuple[float, float] | None = None) -> None:
-        self._matrix = read_only(matrix)
+    def __init__(self, matrix: NDArray[Any], extremes: tuple[float, float] | None = None) -> None:
         self.n = self.capacity = matrix.shape[0]
+        kept = read_only(matrix)
+        if kept.dtype == np.float64:
+            self._matrix = kept
+        else:
+            self.source = kept, np.arange(self.n)
         if extremes is not None:
             self.extremes = extremes
+            binding.remember_numbers(kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.source is not None and self.source[0].shape[0] > self.n:
+            _ = self.matrix  # so that the larger matrix is not copied
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        kept = self._matrix if self.source is None else self.source[0]
+        if kept is not None:
+            kept.flags.writeable = False
 
     @property
     def matrix(self) -> Array:
-        return self._matrix
+        formed, source = self._matrix, self.source
+        if formed is None and source is not None:  # else another thread has just formed it
+            K, places = source
+            if places.size < len(K) or np.any(places[1:] < places[:-1]):
+                K = K[np.ix_(places, places)]
+            self._matrix = read_only(K.astype(np.float64, copy=False))
+            self.source = None
+        return self._matrix  # type: ignore[return-value]
 
     @classmethod
     def of_own(cls, K: Array, known_symmetric: bool = False) -> DenseGram:
@@ -283,7 +322,23 @@ class DenseGram(Gram):
         return cls(*checked_matrix("K", K, False, "", known_symmetric))
 
     def part(self, chosen: Indices) -> DenseGram:
-        gram = DenseGram(self.matrix[np.ix_(chosen, chosen)])
+        return self._like(DenseGram(self.block(chosen, chosen)))
+
+    def selected(self, chosen: Indices) -> DenseGram:
+        """The principal submatrix of some rows and columns, which is not formed at once.
+
+        The whole matrix is kept until then.
+        """
+        gram = DenseGram.__new__(DenseGram)
+        gram.n = gram.capacity = chosen.size
+        K, places = (self.matrix, None) if self.source is None else self.source
+        gram.source = K, chosen if places is None else places[chosen]
+        if chosen.size == self.n and "extremes" in self.__dict__:
+            gram.extremes = self.extremes
+        return self._like(gram)
+
+    def _like(self, gram: DenseGram) -> DenseGram:
+        """The same submatrix, with what is known of it."""
         gram.came_as = self.came_as
         if self.construction is not None and self.construction.allowance is not None:
             # What holds of K up to rounding holds of its principal submatrices.
@@ -295,28 +350,36 @@ class DenseGram(Gram):
 
     @cached_property
     def diagonal(self) -> Array:
-        return np.diag(self._matrix).copy()
+        if self.source is None:
+            return np.diag(self.matrix).copy()
+        K, places = self.source
+        return np.diagonal(K)[places].astype(np.float64)
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        return float(self._matrix.min()), float(self._matrix.max())
+        return float(self.matrix.min()), float(self.matrix.max())
 
     @cached_property
     def largest_read(self) -> float:
         return self.largest
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        return self._matrix[np.ix_(rows, columns)]
+        if self.source is None:
+            return self.matrix[np.ix_(rows, columns)]
+        K, places = self.source
+        return K[np.ix_(places[rows], places[columns])].astype(np.float64, copy=False)
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
         support = np.flatnonzero(x)
         if support.size < self.n // 4:
-            total = np.zeros(self.n)
+            total, everything = np.zeros(self.n), np.arange(self.n)
             for part in tiles(support.size, CHUNK // self.n):
-                total += x[support[part]] @ self._matrix[support[part]]
+                rows = support[part]
+                known = self._matrix
+                total += x[rows] @ (self.block(rows, everything) if known is None else known[rows])
             return total
         from scipy.linalg import blas
 
         with one_thread():  # half of K is read
-            return np.asarray(blas.dsymv(1.0, self._matrix.T, x, lower=1))
+            return np.asarray(blas.dsymv(1.0, self.matrix.T, x, lower=1))

@@ -6,13 +6,17 @@ import numpy as np
 
 from indefinite_opt.core import descent as loops
 from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.matrices.gram import DenseGram
 
 MAX_WORK = 1e8
-"""Most work, in entries of K: some tenths of a second, in which no interrupt is noticed."""
+"""Most work at once, in entries of K: some tenths of a second, in which no interrupt is noticed."""
+
+READINGS_BEFORE_FORMING = 12.0
+"""Work on a part of K that is not formed, in readings of it: forming it takes about as long."""
 
 
 def second_order_steps(
-    K: Array, signs: Array, upper: Array, tol: float, max_steps: int
+    gram: DenseGram, signs: Array, upper: Array, tol: float, max_steps: int
 ) -> tuple[Array, float | None, int]:
     """The dual of a support vector machine from zero to a stationary point, by LIBSVM's steps.
 
@@ -20,8 +24,8 @@ def second_order_steps(
 
     Parameters
     ----------
-    K : (n, n) array
-        Symmetric, C-contiguous.
+    gram : DenseGram
+        K, which is not formed where it is a part of another matrix or of floats: rows are read.
     signs : (n,) array of -1 and +1
         y.
     upper : (n,) array
@@ -43,23 +47,35 @@ def second_order_steps(
     Examples
     --------
     >>> K = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> second_order_steps(K, np.array([1.0, -1.0]), np.full(2, 9.0), 1e-9, 100)
+    >>> second_order_steps(DenseGram(K), np.array([1.0, -1.0]), np.full(2, 9.0), 1e-9, 100)
     (array([0.5, 0.5]), 0.0, 1)
     """
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
-    program = loops.PairProgram(
-        K, np.diagonal(K).copy(), 1.0, signs, np.zeros(n, np.int64), 1, lower, upper
+    given = gram.diagonal, 1.0, signs, np.zeros(n, np.int64), 1, lower, upper
+    source = gram.source
+    program = (
+        loops.PairProgram(gram.matrix, *given)
+        if source is None
+        else loops.PartProgram(*source, *given)
     )
-    # Half of the tolerance is left for the rounding of what the steps add to v.
-    point, limits = loops.DescentPoint(alpha, signs.copy()), (0.5 * tol, max_steps, MAX_WORK)
-    outcome = loops.pair_steps(program, point, loops.LIBSVM, *limits)
-    if outcome.state != loops.CONVERGED:
-        return alpha, None, outcome.steps
-    v = signs - K @ (signs * alpha)
+    most_work = MAX_WORK if source is None else max(MAX_WORK, READINGS_BEFORE_FORMING * n**2)
+    point, state, steps, work = loops.DescentPoint(alpha, signs.copy()), loops.RUNNING, 0, 0.0
+    while state == loops.RUNNING and work < most_work and (steps < max_steps or not steps):
+        # Half of the tolerance is left for the rounding of what the steps add to v.
+        limits = 0.5 * tol, max_steps - steps, MAX_WORK
+        outcome = loops.pair_steps(program, point, loops.LIBSVM, *limits)
+        state, steps, work = outcome.state, steps + outcome.steps, work + outcome.work
+    if state != loops.CONVERGED:
+        return alpha, None, steps
+    if isinstance(program, loops.PartProgram):
+        v, moved = signs.copy(), np.flatnonzero(alpha)
+        program.subtract(moved, (signs * alpha)[moved], v)
+    else:
+        v = signs - gram.matrix @ (signs * alpha)
     rises = np.where(signs > 0.0, alpha < upper, alpha > 0.0)
     falls = np.where(signs > 0.0, alpha > 0.0, alpha < upper)
     m, M = float(v[rises].max()), float(v[falls].min())
     free = rises & falls
     offset = float(v[free].mean()) if free.any() else 0.5 * (m + M)
-    return alpha, offset if m - M <= tol else None, outcome.steps
+    return alpha, offset if m - M <= tol else None, steps
