@@ -79,6 +79,12 @@ Constants row_of(const Program &program, Index i) {
     return program.part[slot];
 }
 
+// Whether there is memory for the rows of a step, of which at most two have not been read.
+bool has_room(const Program &program) {
+    const Index m = program.members.size, rows = program.part.count;
+    return rows >= m || program.slots[m] + 2 <= rows;
+}
+
 // δ of Lin & Lin (27): to the minimum of a convex pair, or to the bound on a concave one.
 double step_length(double most, double slope, double curvature) {
     return curvature > 0.0 ? smaller(most, slope / curvature) : most;
@@ -219,29 +225,51 @@ Pair grouped_pair(
     return {worst, alone, alone, p.groups};
 }
 
+// The last index t for which an array has a value, which it has.
+template <class Entry>
+Index last_place(Index n, double value, Entry entry) {
+    constexpr Index MANY = 32;
+    Index end = n;
+    for (; end >= MANY; end -= MANY) {  // without branches as long as it is not found
+        Index found = 0;
+#pragma omp simd reduction(+ : found)
+        for (Index t = end - MANY; t < end; ++t) found += entry(t) == value;
+        if (found) break;
+    }
+    while (end > 1 && entry(end - 1) != value) --end;
+    return end - 1;
+}
+
 // The pair of LIBSVM for a single equality.
 //
 // The weight j may fall and has the least v; of those i that may rise and have v_i > v_j the one
 // with the largest (v_i - v_j)²/a is taken. The last of equal entries counts, as in LIBSVM with the
 // classes in sorting order.
-Pair libsvm_pair(const Program &p, Vector v, Ways ways) {
-    if (v.size == 0) return {0.0, 0, 0, 0};
-    double bottom = INF, top = -INF, best = 0.0;
-    Index i = 0, j = 0;
-    for (Index t = 0; t < v.size; ++t)
-        if (v[t] - ways.falls[t] <= bottom) bottom = v[t] - ways.falls[t], j = t;
+Pair libsvm_pair(const Program &p, Vector v, Ways ways, Vector gain, Extremes extreme) {
+    const Index n = v.size;
+    if (n == 0) return {0.0, 0, 0, 0};
+    const double bottom = extreme.bottom, h = p.h;
+    const Vector rises = ways.rises, falls = ways.falls;
+    const Constants diagonal = p.diagonal;
+    const Index j = last_place(n, bottom, [=](Index t) { return v[t] - falls[t]; });
     const Constants row = row_of(p, j);
-    for (Index t = 0; t < v.size; ++t) {
-        if (ways.rises[t] != 0.0) continue;
-        top = larger(top, v[t]);
-        const double difference = v[t] - bottom;
-        if (difference > 0.0) {
-            const double curvature = p.h * (p.diagonal[t] - 2.0 * row[t] + p.diagonal[j]);
-            const double gain = difference * difference / larger(curvature, LIBSVM_CURVATURE);
-            if (gain >= best) best = gain, i = t;
-        }
+    const double K_jj = diagonal[j];
+    double best = 0.0;
+#pragma omp simd reduction(max : best)
+    for (Index t = 0; t < n; ++t) {
+        const double difference = larger(v[t] + rises[t] - bottom, 0.0);
+        const double curvature = h * (diagonal[t] - 2.0 * row[t] + K_jj);
+        gain[t] = difference * difference / larger(curvature, LIBSVM_CURVATURE);
+        best = larger(best, gain[t]);
     }
-    return {top - bottom, i, j, 0};
+    Index i = 0;
+    if (best > 0.0) {
+        i = last_place(n, best, [=](Index t) { return gain[t]; });
+    } else {  // all gains are too small for a double
+        for (Index t = 0; t < n; ++t)
+            if (v[t] + rises[t] - bottom > 0.0) i = t;
+    }
+    return {extreme.top - bottom, i, j, 0};
 }
 
 // Add to each penalty by how much v is beyond the other end of its constraint; the largest.
@@ -387,7 +415,7 @@ Outcome pair_steps(
     const Constants y = p.y, lower = p.lower, upper = p.upper, diagonal = p.diagonal;
     const Index n = v.size;
     const double h = p.h;
-    double decrease = 0.0, changed = 0.0, violation;
+    double decrease = 0.0, changed = 0.0, violation = INF;
     Memory<double> rises(lent, n), falls(lent, n), gain(lent, n), other(lent, n);
     Ends ends(lent, p.groups);
     const Ways ways{rises, falls};
@@ -396,11 +424,11 @@ Outcome pair_steps(
     const double cost = (p.tied ? PASSES : GROUPED_PASSES) * static_cast<double>(n) + STEP_WORK;
     const double most = smaller(static_cast<double>(most_steps), ceil(most_work / cost));
     Index state = RUNNING, i = 0, j = 0, chosen = 0, steps = 0;
-    for (;;) {
+    while (has_room(p)) {
         if (rule == SECOND_ORDER && p.tied) {
             violation = larger(extreme.top - extreme.bottom, 0.0);
         } else {
-            const Pair pair = rule == LIBSVM ? libsvm_pair(p, v, ways)
+            const Pair pair = rule == LIBSVM ? libsvm_pair(p, v, ways, gain, extreme)
                                              : grouped_pair(p, point, ways, gain, other, ends);
             violation = pair.violation, i = pair.i, j = pair.j, chosen = pair.group;
         }

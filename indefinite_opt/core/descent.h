@@ -20,7 +20,8 @@ struct Program {  // see `PairProgram` in `descent.py`
     Constants lower, upper;
     // Where its weights are in K, or empty if these are all in their order. Then `part` has memory
     // for rows of K[members][:, members], in the order in which they are first read: row i is
-    // part[slots[i]], -1 before that, and the last slot is how many there are.
+    // part[slots[i]], -1 before that, and the last slot is how many there are. Steps end if there is no
+    // room for two more.
     Places members;
     Matrix part;
     Indices slots;

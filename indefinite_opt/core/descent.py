@@ -55,6 +55,9 @@ STEP_WORK = library.constant("STEP_WORK")
 COMPUTING_WORK = 3.0
 """Work of computing an entry of K on demand, in units of that of reading one from memory."""
 
+FIRST_ENTRIES = 2**18
+"""Entries of the rows of a part for which there is room at first: often few rows are needed."""
+
 MIN_DIVISOR = 1e-300
 """Least divisor that a curvature is replaced by, near the smallest normal number."""
 
@@ -221,6 +224,7 @@ class PartProgram(PairProgram):
     """The program of some weights of a larger K, of doubles or floats, which is not copied.
 
     `pair_steps` reads a row of K at these weights when it first needs it, and keeps it as doubles.
+    It ends, RUNNING, when there is no more room for rows; `make_room` says whether that was it.
 
     Parameters
     ----------
@@ -249,12 +253,25 @@ class PartProgram(PairProgram):
             structure.singles = rows
         else:
             structure.K = matrix(K, "K")
-        # Memory of rows that are never read is not touched.
-        part, slots = np.empty((n, n)), np.full(n + 1, -1)
-        slots[n] = 0
-        structure.part = table(part, "part", changed=True)
+        slots = np.full(self.n + 1, -1)
+        slots[-1] = 0
         structure.slots = vector(slots, "slots", dtype=INT64, changed=True)
-        self.__dict__.update(whole=K, members=members, part=part, slots=slots)
+        self.__dict__.update(whole=K, members=members, slots=slots)
+        self._keep(np.empty((min(self.n, max(FIRST_ENTRIES // max(self.n, 1), 2)), self.n)))
+
+    def _keep(self, part: Array) -> None:
+        self.__dict__["part"] = part
+        self.structure.part = table(part, "part", None, self.n, changed=True)
+
+    def make_room(self) -> bool:
+        """Make room for four times as many rows, if there is none for two more."""
+        used, rows = int(self.slots[-1]), len(self.part)
+        if rows == self.n or used + 2 <= rows:
+            return False
+        part = np.empty((min(4 * rows, self.n), self.n))
+        part[:used] = self.part[:used]
+        self._keep(part)
+        return True
 
     whole: NDArray[Any]
     members: Indices

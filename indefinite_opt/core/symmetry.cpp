@@ -72,7 +72,7 @@ inline void take(Known &known, View<const T> x, View<const uint64_t> keys) {
     }
 }
 
-// Fetch a part of a row that is read soon.
+// Fetch a part of a row that is read soon; that of a row that is read on is fetched by itself.
 template <class T>
 inline void fetch(Table<const T> K, Index row, Index first) {
     constexpr Index LINE = 64 / static_cast<Index>(sizeof(T));
@@ -104,7 +104,6 @@ bool compare(
     for (Index i = 0; i < bottom - top; ++i) {
         const View<const T> x = K[top + i].part(left, right);
         const View<T> y = mirror.part(i * APART, i * APART + width);
-        fetch(K, top + i, right);
         take<T, digested>(known, x, digested ? keys.part(left, right) : keys);
 #pragma omp simd reduction(+ : unequal)
         for (Index j = 0; j < width; ++j) unequal += x[j] != y[j];

@@ -155,7 +155,7 @@ NO_REFUSAL = {
     ("exponential", "matrix", "NaN"),  # whose values are NaN as well
     ("row_norms", "K", "NaN"),  # the sums are NaN as well, and callers ask for that
     ("scan", "K", "NaN"), ("scan", "K", "another type"),  # it looks for NaN, and takes floats
-    ("part_program", "K", "another type"),
+    ("part_program", "K", "another type"), ("part_program", "members", "read-only"),
     ("point", "alpha", "NaN"), ("point", "v", "NaN"),  # when steps are made from it
     ("distances", "X", "too long"), ("distances", "Z", "too long"),
     ("distances", "X", "too short"), ("distances", "Z", "too short"),
@@ -242,7 +242,9 @@ def test_steps_need_a_point_of_the_program_its_rows_and_numbers() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_steps_on_a_part_read_its_rows_when_they_are_needed(kind: type[Any]) -> None:
+def test_steps_on_a_part_read_its_rows_when_they_are_needed(
+    kind: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They are those on the matrix of the part, bit by bit, and so is what is subtracted."""
     n, m = 40, 25
     whole = gaussian(n, 3, 0.3).astype(kind)
@@ -255,6 +257,9 @@ def test_steps_on_a_part_read_its_rows_when_they_are_needed(kind: type[Any]) -> 
     )  # fmt: skip
     for rule in (descent.SECOND_ORDER, descent.LIBSVM, descent.FIRST_ORDER):
         at = descent.PartProgram(K=whole, members=members, **given)
+        for wrong_place in (-1, n):
+            with pytest.raises(ProblemError, match="members: expected indices from 0 to 39"):
+                descent.PartProgram(K=whole, members=np.full(m, wrong_place), **given)
         other = descent.PairProgram(K=K, **given)
         points = [descent.DescentPoint(np.zeros(m), y.copy()) for _ in "ab"]
         found = [
@@ -272,6 +277,21 @@ def test_steps_on_a_part_read_its_rows_when_they_are_needed(kind: type[Any]) -> 
         unread = int(np.flatnonzero(at.slots[:-1] < 0)[0])
         with pytest.raises(ProblemError, match="indices"):
             at.subtract(indices(unread), np.ones(1), left)
+    monkeypatch.setattr(descent, "FIRST_ENTRIES", 3 * m)
+    small, start, steps = descent.PartProgram(K=whole, members=members, **given), points[0], 0
+    start.alpha[:], start.v[:] = 0.0, y
+    assert len(small.part) == 3
+    for room in (3, 12, m):
+        assert len(small.part) == room
+        found = descent.pair_steps(small, start, descent.FIRST_ORDER, 1e-9, 10**6, np.inf)
+        steps += found.steps
+        if not small.make_room():
+            break
+    assert found.state == descent.CONVERGED
+    other_start = descent.DescentPoint(np.zeros(m), y.copy())
+    expected = descent.pair_steps(other, other_start, descent.FIRST_ORDER, 1e-9, 10**6, np.inf)
+    assert (steps, found.violation) == (expected.steps, expected.violation)
+    np.testing.assert_array_equal(start.alpha, other_start.alpha)
     with pytest.raises(ProblemError, match=f"K: expected a matrix with {m} rows, got 0"):
         descent.block_steps(at, points[0], 1e-3, 4, 0, 1, 1.0)
     copied = pickle.loads(pickle.dumps(at))

@@ -61,11 +61,14 @@ def second_order_steps(
     )
     most_work = MAX_WORK if source is None else max(MAX_WORK, READINGS_BEFORE_FORMING * n**2)
     point, state, steps, work = loops.DescentPoint(alpha, signs.copy()), loops.RUNNING, 0, 0.0
-    while state == loops.RUNNING and work < most_work and (steps < max_steps or not steps):
+    going = True
+    while going:
         # Half of the tolerance is left for the rounding of what the steps add to v.
         limits = 0.5 * tol, max_steps - steps, MAX_WORK
         outcome = loops.pair_steps(program, point, loops.LIBSVM, *limits)
         state, steps, work = outcome.state, steps + outcome.steps, work + outcome.work
+        fuller = isinstance(program, loops.PartProgram) and program.make_room()
+        going = state == loops.RUNNING and work < most_work and (fuller or steps < max_steps)
     if state != loops.CONVERGED:
         return alpha, None, steps
     if isinstance(program, loops.PartProgram):
