@@ -106,6 +106,26 @@ class ProblemError(BadArgument):
     """
 
 
+class MatrixNotKept(ProblemError):
+    """A kernel matrix that a pickle or a file has left out is needed again.
+
+    Predictions need the rows of new points only. For a certificate give the problem again, by
+    `Result.with_problem`.
+
+    Examples
+    --------
+    >>> import pickle, indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], y=[1, 2])
+    >>> result = pickle.loads(pickle.dumps(iopt.solve(problem, "SVMDual")))
+    >>> result.certificate
+    Traceback (most recent call last):
+    indefinite_opt.errors.MatrixNotKept: problem: expected its kernel matrix, got a problem that \
+was pickled or saved without it. Give the problem again, by result.with_problem(problem).
+    >>> result.with_problem(problem).certificate.claim.name
+    'GLOBAL'
+    """
+
+
 class ParameterError(BadArgument):
     """A parameter of a formulation, kernel or solver outside its range.
 

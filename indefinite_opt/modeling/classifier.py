@@ -174,6 +174,17 @@ class Classifier:
     def __post_init__(self) -> None:
         checks.choice("new_points", self.new_points, TREATMENTS)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A joint treatment needs the kernel matrix at every prediction.
+        if self.change is None or self.new_points == "joint":
+            return self.__dict__
+        _ = self._direct
+        lighter = replace(self.change, problem=self.change.problem.without_matrix())
+        return self.__dict__ | {"change": lighter}
+
+    def __copy__(self) -> Classifier:
+        return replace(self)
+
     def __repr__(self) -> str:
         changed = f", new_points={self.new_points!r}" if self.change is not None else ""
         return (
@@ -265,7 +276,13 @@ class Classifier:
         """
         if self.change is None or self.new_points == "joint":
             return self
+        return self._direct
+
+    @cached_property
+    def _direct(self) -> Classifier:
+        """The classifier without its change of the kernel, for new points one by one."""
         coef = self.coef
+        assert self.change is not None
         if self.new_points == "projected":
             coef = self.change.projected(coef)
         coef, shift = self.change.center(coef)

@@ -22,7 +22,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
-from indefinite_opt.quadratic import CHUNK, Construction, Gram, Indices
+from indefinite_opt.quadratic import CHUNK, AbsentGram, Construction, Gram, Indices
 
 _IDLE_REQUESTS = 5
 """Requests for rows after which a row that none of them asked for may be given up."""
@@ -47,7 +47,7 @@ def remarks(
     >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
     ((), 1)
     """
-    if gram.on_demand or gram.n < 5:
+    if gram.on_demand or gram.n < 5 or isinstance(gram, AbsentGram):
         return ()
     least, most = gram.extremes
     if most - least <= 1e-9 * gram.largest:

@@ -38,12 +38,14 @@ from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.symbols import SYMBOLS
 from indefinite_opt.quadratic import (
+    AbsentGram,
     Construction,
     DenseGram,
     Gram,
     Spectrum,
     checked_distances,
     checked_matrix,
+    digest_of,
 )
 
 MOST_FORMED = 15_000
@@ -126,6 +128,7 @@ class KernelProblem(LabelledKernel):
     table: Encoding | None = None
     objects: tuple[str, ...] = ()
     _scaled: Callable[[Array], Array] = staticmethod(unscaled)
+    kept_digest: int | None = None
 
     def __init__(
         self,
@@ -810,6 +813,48 @@ class KernelProblem(LabelledKernel):
         if self.classes.size != 2:
             return self
         return derived(self, "unlabelled", lambda: self.relabelled(None))
+
+    @property
+    def matrix_was_given(self) -> bool:
+        """Whether K or D came as a matrix that is still there: there are no points to make it of."""
+        own = type(self) is KernelProblem and isinstance(self.gram, DenseGram)
+        return own and self.X is None
+
+    def without_matrix(self) -> KernelProblem:
+        """The same labels and names without a matrix that was given, for pickles and files.
+
+        Whatever needs K is then a `MatrixNotKept`. A problem of points is returned as it is.
+
+        Examples
+        --------
+        >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1]).without_matrix()
+        >>> problem.labels, problem.gram.diagonal
+        (array([ 1, -1]), array([0., 0.]))
+        """
+        if not self.matrix_was_given:
+            return self
+        made = self.with_gram(AbsentGram(self.gram.diagonal, self.gram.extremes))
+        for attribute in ("kernel", "table", "objects", "meanings"):
+            setattr(made, attribute, getattr(self, attribute))
+        made.kept_digest = self.digest
+        return made
+
+    @property
+    def digest(self) -> int | None:
+        """The digest of the matrix that was given, K or D, of 64 bits; None for points.
+
+        Another matrix has it by chance only. It is kept where the matrix is not.
+
+        Examples
+        --------
+        >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+        >>> problem.digest == problem.without_matrix().digest != problem.raised(1.0).digest
+        True
+        """
+        D, gram = self.D, self.gram
+        if self.kept_digest is None and self.matrix_was_given and isinstance(gram, DenseGram):
+            self.kept_digest = gram.digest if D is None else digest_of(D)
+        return self.kept_digest
 
     def with_gram(self, gram: Gram, name: str | None = None) -> KernelProblem:
         """The same labels with another kernel matrix, which has been checked already."""

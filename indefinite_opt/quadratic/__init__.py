@@ -41,7 +41,14 @@ from indefinite_opt.quadratic.matrices.given import (
     digest_of,
     scanned_matrix,
 )
-from indefinite_opt.quadratic.matrices.gram import CHUNK, Construction, DenseGram, Gram, Indices
+from indefinite_opt.quadratic.matrices.gram import (
+    CHUNK,
+    AbsentGram,
+    Construction,
+    DenseGram,
+    Gram,
+    Indices,
+)
 from indefinite_opt.quadratic.matrices.spectrum import (
     TRANSFORMS,
     Spectrum,

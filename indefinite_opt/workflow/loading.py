@@ -16,16 +16,17 @@ from indefinite_opt.foundation import (
     TASKS,
     checked_values,
     checks,
+    finite_array,
     parsed_json,
     read_arrays,
 )
-from indefinite_opt.modeling import Formulation, pair_problems
+from indefinite_opt.modeling import OUTLIERS, Classifier, Formulation, pair_problems
 from indefinite_opt.problem import Encoding, KernelProblem, as_text, kernels
-from indefinite_opt.quadratic import Status, Trace, answers
+from indefinite_opt.quadratic import AbsentGram, Status, Trace, answers
 from indefinite_opt.workflow.arguments import in_pairs
 from indefinite_opt.workflow.pairwise import PairwiseResult
 from indefinite_opt.workflow.result import Evidence, Result
-from indefinite_opt.workflow.saving import FORMAT
+from indefinite_opt.workflow.saving import FORMAT, OF_THE_CLASSIFIER, READABLE
 
 _EXPECTED = "a result that Result.save or `solve --save` has written"
 
@@ -33,8 +34,9 @@ _EXPECTED = "a result that Result.save or `solve --save` has written"
 def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result | PairwiseResult:
     """The result in a file of `Result.save`, or of the command `solve --save`.
 
-    It predicts, and is certified again from its values when `certificate` is read. Its trace and
-    the other ends of descents are not in the file. A model of more than two
+    It predicts, and is certified again from its values when `certificate` is read; where the file
+    has no matrix, that needs `Result.with_problem`. Its trace and the other ends of descents are
+    not in the file. A model of more than two
     classes is the `PairwiseResult` that was saved.
 
     Parameters
@@ -77,7 +79,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result | PairwiseResul
 
 def _result(arrays: dict[str, Any]) -> Result | PairwiseResult:
     facts = parsed_json(str(arrays.pop("facts")).encode())
-    if facts["format"] != FORMAT:
+    if facts["format"] not in READABLE:
         raise DataError("format", repr(FORMAT), shown(facts["format"]))
     formulation = named_formulation(_text(facts, "formulation"))
     problem = _problem(facts, arrays)
@@ -115,18 +117,25 @@ def _pairwise_result(
 def _result_on(
     problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
 ) -> Result:
-    settled = formulation.settled(problem)
-    program = settled.program(problem)
+    settled: Formulation | None = None
+    if not isinstance(problem.gram, AbsentGram):
+        settled = formulation.settled(problem)
+    classifier = None if settled is not None else _classifier(problem, formulation, facts, arrays)
     parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
     for name in arrays:
         kind, _, variable = name.partition(" ")
         if kind not in parts:
             raise DataError("entries", "those of a saved result", repr(name))
         parts[kind][variable] = arrays[name]
-    values = checked_values("value", parts["value"], program.shapes)
-    multipliers = parts["multiplier"]
-    if multipliers:  # a solve that a limit has ended may have none
-        multipliers = checked_values("multiplier", multipliers, answers.multiplier_shapes(program))
+    multipliers = parts["multiplier"]  # a solve that a limit has ended may have none
+    if settled is None:  # their shapes are compared when the problem is given again
+        values, multipliers = (_finite(kind, held) for kind, held in parts.items())
+    else:
+        program = settled.program(problem)
+        values = checked_values("value", parts["value"], program.shapes)
+        if multipliers:
+            shapes = answers.multiplier_shapes(program)
+            multipliers = checked_values("multiplier", multipliers, shapes)
     checks.number("objective", facts["objective"])
     checks.positive("seconds", facts["seconds"], zero=True)
     checks.positive("residual", facts["residual"], zero=True, infinite=True)
@@ -164,11 +173,61 @@ def _result_on(
             atol=float(facts.get("atol", 0.0)),
         ),
     )
+    if settled is None:
+        result.__dict__.update(
+            {"has_classifier": classifier is not None, "training_error": None}
+            | ({} if classifier is None else {"classifier": classifier})
+        )
+        return result
     with np.errstate(over="ignore", invalid="ignore"):
         classifier = result.classifier
     if not np.isfinite([*classifier.coef, classifier.offset]).all():
         raise DataError("value", "values that define a classifier", "an overflow")
     return result
+
+
+def _finite(kind: str, held: dict[str, Any]) -> dict[str, Any]:
+    """Arrays of finite numbers of any shape, by the names of their variables."""
+    shapes = {name: np.shape(array) for name, array in held.items()}
+    return checked_values(kind, held, shapes)
+
+
+def _classifier(
+    problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
+) -> Classifier | None:
+    """The classifier in a file without the kernel matrix; its entries are removed."""
+    found, given = facts["classifier"], {}
+    if found is None:
+        return None
+    with _reading("classifier", facts):
+        given = {name: found[name] for name in OF_THE_CLASSIFIER}
+    for name in ("offset", "own", "diagonal", "zero"):
+        if given[name] is not None or name in ("offset", "own"):
+            checks.number(f"classifier {name}", given[name])
+    checks.switch("classifier distances", given["distances"])
+    support = arrays.pop("classifier support")
+    if support.dtype.kind not in "iu" or support.ndim != 1 or np.any(np.diff(support) <= 0):
+        raise DataError("classifier support", "ascending indices", shown(support))
+    if support.size and not (0 <= support[0] and support[-1] < problem.n):
+        expected = f"indices from 0 to {problem.n - 1}"
+        raise DataError("classifier support", expected, f"{support[0]} to {support[-1]}")
+    coef = np.zeros(problem.n)
+    coef[support] = finite_array("classifier coef", arrays.pop("classifier coef"), support.shape)
+    classes = OUTLIERS if formulation.task == "one class" else problem.classes
+    return Classifier(coef, classes=classes, **given)
+
+
+def _without_matrix(
+    facts: dict[str, Any], arrays: dict[str, Any], y: Any, task: str, name: str
+) -> KernelProblem:
+    """The problem of a file that does not hold the matrix that was given."""
+    diagonal = finite_array("diagonal", arrays.pop("diagonal"), (None,))
+    extremes = finite_array("extremes", facts["extremes"], (2,))
+    gram = AbsentGram(diagonal, (float(extremes[0]), float(extremes[1])))
+    problem = KernelProblem.from_gram(gram, y, task=task, name=name)
+    with _reading("digest", facts):
+        problem.kept_digest = int(facts["digest"], 16)
+    return problem
 
 
 def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
@@ -193,7 +252,10 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
             arrays.pop("D"), y, kernel.form, task=task, gamma=kernel.width, name=name
         )
     else:
-        problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
+        if "diagonal" in arrays:
+            problem = _without_matrix(facts, arrays, y, task, name)
+        else:
+            problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
         if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:
             raise DataError("kernel", "one of distances, or none, beside K", str(kernel))
         problem.kernel = kernel

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import MatrixNotKept, ParameterError
 from indefinite_opt.foundation import Array, cached_property, clock
 from indefinite_opt.modeling import (
     Formulation,
@@ -19,11 +19,23 @@ from indefinite_opt.modeling import (
     PairProblem,
     PairwiseClassifier,
     of_each_pair,
+    pair_problems,
 )
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Status
-from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
-from indefinite_opt.workflow.saving import arrays_of_result, facts_of_result, write_result
+from indefinite_opt.workflow.result import (
+    Result,
+    keeps_matrix,
+    kernel_values,
+    refuse_another,
+    warn_of_doubt,
+)
+from indefinite_opt.workflow.saving import (
+    arrays_of_result,
+    classifier_parts,
+    facts_of_result,
+    write_result,
+)
 from indefinite_opt.workflow.tables import aligned, html_table
 
 if TYPE_CHECKING:
@@ -191,6 +203,20 @@ class PairwiseResult(Pairwise[Result]):
         """Whether the values of every pair define a classifier."""
         return all(result.has_classifier for result in self.members.values())
 
+    def __getstate__(self) -> dict[str, Any]:
+        if any(keeps_matrix(result) for result in self.members.values()):
+            return self.__dict__
+        return self.__dict__ | {"problem": self.problem.without_matrix()}
+
+    def with_problem(self, problem: KernelProblem) -> PairwiseResult:
+        """The same results on the problem that they were found for; see `Result.with_problem`."""
+        refuse_another(self.problem, problem)
+        members = {
+            pair: self.members[pair].with_problem(part)
+            for pair, _, part in pair_problems(problem)
+        }
+        return PairwiseResult(problem, self.formulation, members, self.seconds)
+
     @cached_property
     def classifier(self) -> PairwiseClassifier:
         """The classifiers of the pairs, which vote."""
@@ -207,21 +233,25 @@ class PairwiseResult(Pairwise[Result]):
         self._warn()
         return self.classifier.decision_function(*kernel_values(self.problem, self.classifier, X))
 
-    def save(self, path: str | FilePath) -> FilePath:
-        """Write the data and the results of all pairs to a .npz file, for `load`.
-
-        Errors are those of `Result.save`.
-        """
+    def save(self, path: str | FilePath, *, with_matrix: bool = False) -> FilePath:
+        """Write the results of all pairs to a .npz file, for `load`, as `Result.save` does."""
+        found = list(self.members.values())
         facts = {
             "seconds": self.seconds,
-            "pairs": [facts_of_result(result) for result in self.members.values()],
+            "pairs": [facts_of_result(result) for result in found],
         }
         arrays = {
             f"{k} {entry}": array
-            for k, result in enumerate(self.members.values())
+            for k, result in enumerate(found)
             for entry, array in arrays_of_result(result).items()
         }
-        return write_result(path, self.problem, self.formulation, facts, arrays)
+        kept = with_matrix or any(map(keeps_matrix, found))
+        if not kept:
+            for k, result in enumerate(found):
+                own, more = classifier_parts(result)
+                facts["pairs"][k] |= own
+                arrays |= {f"{k} {entry}": array for entry, array in more.items()}
+        return write_result(path, self.problem, self.formulation, facts, arrays, kept)
 
     def plot(self) -> Figure:
         """Draw what the solver stopped by, against its iterations and seconds, for each pair."""
@@ -240,9 +270,12 @@ class PairwiseResult(Pairwise[Result]):
             warn_of_doubt(self.doubt, stacklevel=4)
 
     def _columns(self, member: Result) -> dict[str, str]:
-        certificate = member.certificate
-        return {
-            "objective": f"{member.objective:.6g}",
+        objective = {"objective": f"{member.objective:.6g}"}
+        try:
+            certificate = member.certificate
+        except MatrixNotKept:
+            return objective | dict.fromkeys(("claim", "gap", "kind of gap"), "–")
+        return objective | {
             "claim": certificate.claim.name,
             "gap": f"{certificate.measure:.2g}",
             "kind of gap": certificate.gap_kind,
@@ -250,7 +283,10 @@ class PairwiseResult(Pairwise[Result]):
 
     @property
     def _summary(self) -> str:
-        return f"{super()._summary}, claim {self.claim.name}"
+        try:
+            return f"{super()._summary}, claim {self.claim.name}"
+        except MatrixNotKept:
+            return f"{super()._summary}, no claim without the kernel matrix"
 
 
 def proof_of(found: Result | PairwiseResult) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import (
     DoubtfulResult,
     IncompatibleSolver,
+    MatrixNotKept,
     ParameterError,
     ProblemError,
 )
@@ -24,7 +26,7 @@ from indefinite_opt.foundation import (
     html_card,
 )
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import (
     Answer,
     Certificate,
@@ -36,7 +38,12 @@ from indefinite_opt.quadratic import (
     Trace,
 )
 from indefinite_opt.workflow.certificates.verification import certify
-from indefinite_opt.workflow.saving import arrays_of_result, facts_of_result, write_result
+from indefinite_opt.workflow.saving import (
+    arrays_of_result,
+    classifier_parts,
+    facts_of_result,
+    write_result,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +75,9 @@ class Evidence:
 class Result:
     """The result of solving a problem with a formulation; see `solve`.
 
-    It can be pickled; another process that loads it can predict and certify.
+    It can be pickled; another process that loads it can predict and certify. A pickle has no matrix
+    of similarities or distances that was given: it predicts, knows its certificate if that was read
+    before, and needs `with_problem` for another.
 
     Attributes
     ----------
@@ -139,7 +148,38 @@ class Result:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_answer": None}
+        state = self.__dict__ | {"_answer": None}
+        if not keeps_matrix(self):
+            known = {"training_error": self.training_error}
+            if self.has_classifier:
+                known |= {"classifier": self.classifier, "has_classifier": True}
+            state |= known | {"problem": self.problem.without_matrix()}
+        return state
+
+    def __copy__(self) -> Self:
+        return self._copy(self.__dict__)
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self._copy(copy.deepcopy(self.__dict__ | {"_answer": None}, memo))
+
+    def _copy(self, state: dict[str, Any]) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(state | {"_answer": None})
+        return made
+
+    def with_problem(self, problem: KernelProblem) -> Self:
+        """The same result on the problem that it was found for, which has its matrix.
+
+        A result that was pickled, or saved, on a given matrix of similarities or distances does not
+        hold it. It predicts without; a certificate needs it.
+
+        Raises
+        ------
+        ProblemError
+            If the matrix or the labels are others, as the digest of the matrix shows.
+        """
+        refuse_another(self.problem, problem)
+        return replace(self, problem=problem)
 
     @property
     def _settled(self) -> Any:
@@ -261,8 +301,12 @@ class Result:
             raise ParameterError("result", "one on a KernelProblem", "one on a quadratic program")
         return kernel_values(self.problem, self.classifier, X, own)
 
-    def save(self, path: str | Path) -> Path:
-        """Write data, formulation, values and multipliers to a .npz file, for `load`.
+    def save(self, path: str | Path, *, with_matrix: bool = False) -> Path:
+        """Write formulation, values, multipliers and what predictions need to a .npz file, for `load`.
+
+        These are the points, or of a matrix of similarities or distances the classifier alone: a
+        certificate then needs `with_problem`. With `with_matrix` the file has the matrix, 8n² bytes
+        of it. It always has one that predictions need, as those of the joint treatment do.
 
         Raises
         ------
@@ -273,7 +317,11 @@ class Result:
             If the file cannot be written.
         """
         facts, arrays = facts_of_result(self), arrays_of_result(self)
-        return write_result(path, self.problem, self.formulation, facts, arrays)
+        kept = with_matrix or keeps_matrix(self)
+        if not kept:
+            own, more = classifier_parts(self)
+            facts, arrays = facts | own, arrays | more
+        return write_result(path, self.problem, self.formulation, facts, arrays, kept)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -321,7 +369,12 @@ class Result:
             rows.append(("optima (descents)", ends))
         rows += [("note", remark) for remark in self.remarks]
         own = str(self.formulation)
-        return html_card(f"{own} on {self.problem.name}", rows) + self.certificate._repr_html_()
+        try:
+            proved = self.certificate._repr_html_()
+        except MatrixNotKept as error:
+            rows.append(("certificate", error))
+            proved = ""
+        return html_card(f"{own} on {self.problem.name}", rows) + proved
 
     def plot(self) -> Figure:
         """Draw the ends of its descents, else its convergence, else its values.
@@ -337,6 +390,28 @@ class Result:
             f"Result({self.formulation}, objective={self.objective:.6g}, status={self.status}, "
             f"solver={self.solver!r}, seconds={self.seconds:.3g})"
         )
+
+
+def keeps_matrix(result: Any) -> bool:
+    """Whether a pickle or a file of a result has its kernel matrix, or what it is made of."""
+    problem = result.problem
+    if not isinstance(problem, KernelProblem) or not problem.matrix_was_given:
+        return True
+    if not result.has_classifier:
+        return False
+    # The joint treatment transforms it; other points of a sphere are recognised by their rows.
+    found = result.classifier
+    by_row = bool(found.own) and found.diagonal is None and problem.origin == "precomputed"
+    return found.new_points == "joint" or by_row
+
+
+def refuse_another(own: Any, problem: KernelProblem) -> None:
+    """Raise `ProblemError` unless a problem is the one that a result was found for."""
+    check_problem(problem)
+    if own.n != problem.n or own.digest not in (None, problem.digest):
+        raise ProblemError("problem", "the one of the result", "one with another matrix")
+    if own.task != problem.task or not np.array_equal(own.labels, problem.labels):
+        raise ProblemError("problem", "the one of the result", "one with other labels")
 
 
 def kernel_values(

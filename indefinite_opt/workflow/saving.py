@@ -14,8 +14,11 @@ from indefinite_opt.formulations import known
 from indefinite_opt.foundation import writing
 from indefinite_opt.problem import KernelProblem, kernels
 
-FORMAT = "indefinite_opt result 8"
+FORMAT = "indefinite_opt result 9"
 """Name and version of the form of these files."""
+
+READABLE = (FORMAT, "indefinite_opt result 8")
+"""The forms that `load` reads. Files of the form 8 have a matrix, where there are no points."""
 
 _OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
 
@@ -23,6 +26,9 @@ _OF_THE_RESULT = (
     "solver", "message", "doubt", "objective", "seconds", "residual", "iterations", "offset",
 )  # fmt: skip
 """The offset may be None."""
+
+OF_THE_CLASSIFIER = ("offset", "own", "diagonal", "zero", "distances")
+"""Numbers of a classifier, of which the diagonal and zero may be None; see `Classifier`."""
 
 
 def facts_of_result(result: Any) -> dict[str, Any]:
@@ -41,10 +47,26 @@ def arrays_of_result(result: Any) -> dict[str, Any]:
     return {f"{kind} {name}": array for kind, values in parts for name, array in values.items()}
 
 
+def classifier_parts(result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a file without the kernel matrix says about a classifier, and its arrays."""
+    if not result.has_classifier:
+        return {"classifier": None}, {}
+    direct = result.classifier.unchanged()
+    numbers = {name: getattr(direct, name) for name in OF_THE_CLASSIFIER}
+    support = np.flatnonzero(direct.coef)
+    return {"classifier": numbers}, {
+        "classifier support": support,
+        "classifier coef": direct.coef[support],
+    }
+
+
 def write_result(
-    path: str | Path, problem: Any, formulation: Any, facts: dict[str, Any], arrays: dict[str, Any]
-) -> Path:
+    path: str | Path, problem: Any, formulation: Any, facts: dict[str, Any],
+    arrays: dict[str, Any], kept: bool,
+) -> Path:  # fmt: skip
     """Write a result to a file: its problem and formulation, and these facts and arrays.
+
+    `kept` says whether a matrix that was given is written, too.
 
     Raises
     ------
@@ -95,10 +117,16 @@ def write_result(
             raise ParameterError("labels", expected, got, "Pickle holds others.")
     if problem.X is not None:
         data["X"] = problem.X
+    elif not kept:
+        data["diagonal"] = problem.gram.diagonal
+        every |= {"extremes": problem.gram.extremes, "digest": f"{problem.digest:016x}"}
+        data["facts"] = np.array(json.dumps(every))
     elif problem.D is not None:
         data["D"] = problem.D
     else:
         data["K"] = problem.K
+    # Numbers of kernels are hardly any smaller if they are compressed, which takes seconds.
+    write = np.savez if "D" in data or "K" in data else np.savez_compressed
     with writing("path", path), path.open("wb") as file:
-        np.savez_compressed(file, **data, **arrays)
+        write(file, **data, **arrays)
     return path

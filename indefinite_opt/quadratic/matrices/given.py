@@ -67,7 +67,7 @@ def scanned_matrix(
     matrix = _mean_with_transpose(real) if symmetrize else real
     if matrix.flags.f_contiguous:
         matrix = matrix.T
-    matrix = np.require(matrix, requirements="CA")
+    matrix = np.require(matrix, requirements=("C", "A"))
     if own:
         if not isinstance(K, list | tuple) and np.may_share_memory(matrix, given):
             matrix = matrix.copy()

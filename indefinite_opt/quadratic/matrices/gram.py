@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.core import binding
+from indefinite_opt.errors import MatrixNotKept
 from indefinite_opt.foundation import (
     Array,
     cached_property,
@@ -17,7 +18,7 @@ from indefinite_opt.foundation import (
     rounding_of,
     tiles,
 )
-from indefinite_opt.quadratic.matrices.given import checked_matrix
+from indefinite_opt.quadratic.matrices.given import checked_matrix, digest_of
 from indefinite_opt.quadratic.matrices.spectrum import (
     Spectrum,
     eigendecomposition,
@@ -360,6 +361,14 @@ class DenseGram(Gram):
         return float(self.matrix.min()), float(self.matrix.max())
 
     @cached_property
+    def digest(self) -> int:
+        """The digest of K, see `given.digest_of`; another matrix has it by chance only."""
+        source = self.source
+        # Floats in their own order have the digest of their doubles.
+        whole = source is not None and np.array_equal(source[1], np.arange(len(source[0])))
+        return digest_of(source[0] if source is not None and whole else self.matrix)
+
+    @cached_property
     def largest_read(self) -> float:
         return self.largest
 
@@ -383,3 +392,53 @@ class DenseGram(Gram):
 
         with one_thread():  # half of K is read
             return np.asarray(blas.dsymv(1.0, self.matrix.T, x, lower=1))
+
+
+class AbsentGram(Gram):
+    """What is kept of a matrix that was left out; whatever else is asked for is `MatrixNotKept`.
+
+    Parameters
+    ----------
+    diagonal : (n,) array
+    extremes : (float, float)
+        Its smallest and its largest entry, or less and more.
+
+    >>> gram = AbsentGram(np.ones(3), (0.0, 1.0))
+    >>> gram.n, gram.largest, gram.part(np.arange(2)).n
+    (3, 1.0, 2)
+    >>> gram.matrix
+    Traceback (most recent call last):
+    indefinite_opt.errors.MatrixNotKept: problem: expected its kernel matrix, got a problem that \
+was pickled or saved without it. Give the problem again, by result.with_problem(problem).
+    """
+
+    _data = "diagonal"
+    diagonal: Array = np.empty(0)
+    extremes: tuple[float, float] = (0.0, 0.0)
+
+    def __init__(self, diagonal: Array, extremes: tuple[float, float]) -> None:
+        self.n = self.capacity = diagonal.size
+        self.diagonal, self.extremes = read_only(diagonal), extremes
+
+    def part(self, chosen: Indices) -> AbsentGram:
+        return AbsentGram(self.diagonal[chosen], self.extremes)
+
+    @property
+    def matrix(self) -> Array:
+        raise MatrixNotKept(
+            "problem", "its kernel matrix", "a problem that was pickled or saved without it",
+            "Give the problem again, by result.with_problem(problem).",
+        )  # fmt: skip
+
+    @property
+    def largest_read(self) -> float:
+        return self.largest
+
+    def content(self) -> tuple[Array, ...]:
+        return (self.matrix,)
+
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        return self.matrix[np.ix_(rows, columns)]
+
+    def _times(self, x: Array) -> Array:
+        return self.matrix @ x

@@ -54,11 +54,11 @@ def second_order_steps(
     lower, alpha = np.zeros(n), np.zeros(n)
     given = gram.diagonal, 1.0, signs, np.zeros(n, np.int64), 1, lower, upper
     source = gram.source
-    program = (
-        loops.PairProgram(gram.matrix, *given)
-        if source is None
-        else loops.PartProgram(*source, *given)
-    )
+    program: loops.PairProgram
+    if source is None:
+        program = loops.PairProgram(gram.matrix, *given)
+    else:
+        program = loops.PartProgram(source[0], source[1], *given)
     most_work = MAX_WORK if source is None else max(MAX_WORK, READINGS_BEFORE_FORMING * n**2)
     point, state, steps, work = loops.DescentPoint(alpha, signs.copy()), loops.RUNNING, 0, 0.0
     going = True
