@@ -6,7 +6,11 @@ from machine to machine. The ratio of a round is that of the two fits in it. one
 scikit-learn-intelex's SVC, has an environment of its own, as it needs other versions: `--onedal`
 names its Python.
 
-    python benchmarks/estimators.py [--onedal PYTHON] [--repeats 5] [--memory]
+    python benchmarks/estimators.py [--onedal PYTHON] [--repeats 5] [--memory] [--precomputed]
+
+`--precomputed` prints only the table of matrices that are given: of the same points with two
+kernels, of points in five dimensions that are easy to separate, and of random numbers; with the
+seconds and megabytes of a pickle of both, and of `Result.save` and `load`.
 
 Points of two classes are those of `make_classification`, with the default parameters of SVC but for
 the kernel. Then follow digits with the sigmoid kernel; the objective of a pair of classes is that
@@ -19,6 +23,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import pickle
 import resource
 import subprocess
 import sys
@@ -41,6 +46,9 @@ Array = NDArray[np.float64]
 
 SIZES = ((500, 20), (3000, 20), (10_000, 20), (5000, 200))
 """Numbers of points and features."""
+
+MATRIX_SIZES = (500, 1000, 3000, 5000)
+"""Numbers of points of matrices that are given."""
 
 ONEDAL = """
 import sys, time
@@ -112,6 +120,62 @@ def by_size(repeats: int, python: str | None) -> None:
             )
 
 
+def given_matrices(n: int) -> dict[str, tuple[Array, NDArray[np.int64]]]:
+    """Kernel matrices and labels, by what they are made of."""
+    draws = np.random.default_rng(0)
+    X, y = points(n, 20)
+    squares, width = np.square(X).sum(axis=1), X.shape[1] * X.var()
+    distances = np.maximum(squares[:, None] + squares - 2.0 * X @ X.T, 0.0)
+    labels = np.where(draws.random(n) < 0.5, -1, 1)
+    Z = draws.standard_normal((n, 5))
+    Z[:, 0] += 3.0 * labels
+    A = draws.standard_normal((n, n))
+    return {
+        "sigmoid": (np.tanh(X @ X.T / width), y),
+        "rbf": (np.exp(-distances / width), y),
+        "easy": (Z @ Z.T, labels),
+        "random": (0.5 * (A + A.T), labels),
+    }
+
+
+def precomputed(repeats: int) -> None:
+    """Print the ratios of SVC where the kernel matrix is given, in doubles and in floats."""
+    rivals = {
+        "ours": iopt.IndefiniteSVC(kernel="precomputed"), "SVC": SVC(kernel="precomputed")
+    }  # fmt: skip
+    print("\n| given matrix, points | CPU s of ours | SVC / ours | SVC / ours, floats |")
+    print("|---" * 4 + "|")
+    for n in MATRIX_SIZES:
+        for name, (K, y) in given_matrices(n).items():
+            found, single = (times(rivals, each, y, repeats) for each in (K, K.astype("f4")))
+            ratio, other = (float(np.median(t[:, 1] / t[:, 0])) for t in (found, single))
+            least = found[:, 0].min()
+            print(f"| {name}, {n} | {least:.4f} | {ratio:.2f} | {other:.2f} |", flush=True)
+    K, y = given_matrices(MATRIX_SIZES[-1])["sigmoid"]
+    print(f"\n| {len(K)} points, given matrix | seconds to save | to load | megabytes |")
+    print("|---" * 4 + "|")
+    with tempfile.TemporaryDirectory() as folder:
+        pickled, file = Path(folder) / "machine.pickle", Path(folder) / "result.npz"
+        for name, machine in rivals.items():
+            machine.fit(K, y)
+            began = time.process_time()
+            pickled.write_bytes(pickle.dumps(machine))
+            written = time.process_time()
+            pickle.loads(pickled.read_bytes())
+            saved, loaded = written - began, time.process_time() - written
+            size = pickled.stat().st_size / 1e6
+            print(f"| pickle of {name} | {saved:.3f} | {loaded:.3f} | {size:.2f} |")
+        result = iopt.solve(iopt.KernelProblem(K, y), "SVMDual")
+        for with_matrix in (False, True):
+            began = time.process_time()
+            result.save(file, with_matrix=with_matrix)
+            written = time.process_time()
+            iopt.load(file)
+            saved, loaded = written - began, time.process_time() - written
+            name = "Result.save" + ", with the matrix" * with_matrix
+            print(f"| {name} | {saved:.3f} | {loaded:.3f} | {file.stat().st_size / 1e6:.2f} |")
+
+
 def memory() -> None:
     """Print how much memory 20,000 points take."""
     for kernel in ("rbf", "sigmoid"):
@@ -177,6 +241,12 @@ def ratios(full: bool = False) -> dict[str, float]:
             pair = {"ours": iopt.IndefiniteSVC(kernel=kernel), "SVC": SVC(kernel=kernel)}
             ours, theirs = times(pair, *points(n, d), 5).T
             found[f"SVC, {kernel}, n = {n}, {d} features"] = np.median(theirs / ours)
+    for n in MATRIX_SIZES if full else MATRIX_SIZES[:2]:
+        for name, (K, y) in given_matrices(n).items():
+            kinds = iopt.IndefiniteSVC, SVC
+            given = {kind.__name__: kind(kernel="precomputed") for kind in kinds}
+            ours, theirs = times(given, K, y, 5).T
+            found[f"SVC, given matrix, {name}, n = {n}"] = np.median(theirs / ours)
     return found
 
 
@@ -188,8 +258,13 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true", help="print the memory of 20,000 points")
     parser.add_argument("--coef0", type=float, default=0.0)
     parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--precomputed", action="store_true", help="given matrices only")
     options = parser.parse_args()
+    if options.precomputed:
+        precomputed(options.repeats)
+        return
     by_size(options.repeats, options.onedal)
+    precomputed(options.repeats)
     if options.memory:
         memory()
     X, y = load_digits(return_X_y=True)

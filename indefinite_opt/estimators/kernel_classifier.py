@@ -25,7 +25,7 @@ from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.formulations import known
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.foundation import Array, checks, derived
 from indefinite_opt.modeling import Formulation, naming_pair, votes, weighted_bound
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Certificate, Gram, Solver
@@ -270,9 +270,13 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
 
     @property
     def certificates_(self) -> dict[tuple[Any, Any], Certificate]:
-        """The certificate of every pair of classes."""
-        gram = self._gram_to_certify(self._trained.training)
-        return self._of_pairs(gram, lambda machine, problem: machine.certificate(problem))
+        """The certificate of every pair of classes, which a pickle has if it was read before."""
+
+        def compute() -> dict[tuple[Any, Any], Certificate]:
+            gram = self._gram_to_certify(self._machines.training)
+            return self._of_pairs(gram, lambda machine, problem: machine.certificate(problem))
+
+        return dict(derived(self._trained, "certificates", compute))
 
     @property
     def bracket_(self) -> Bracket:

@@ -23,7 +23,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.estimators.multiclass import Machine, Machines, Training
 from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import Points, dense, training_data
-from indefinite_opt.foundation import Array, checks, parse_call, refuse_mask
+from indefinite_opt.foundation import Array, checks, derived, parse_call, refuse_mask
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem, kernels
 from indefinite_opt.quadratic import Certificate, DenseGram, Gram, Solver
@@ -308,9 +308,14 @@ class SingleMachine(SupportVectorEstimator, ABC):
 
     @property
     def certificate_(self) -> Certificate:
-        """Certificate of the solution, computed when it is read."""
-        machine, problem = self._solved()
-        return machine.certificate(problem)
+        """Certificate of the solution, computed when it is read, and then kept."""
+
+        def compute() -> Certificate:
+            machine, problem = self._solved()
+            return machine.certificate(problem)
+
+        check_is_fitted(self)
+        return derived(self._machines, "certificate", compute)
 
     @property
     def bracket_(self) -> Bracket:

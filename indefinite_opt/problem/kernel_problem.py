@@ -67,7 +67,8 @@ class KernelProblem(LabelledKernel):
     ----------
     K : (n, n) array_like
         Symmetric, finite kernel (similarity) matrix. A matrix that is symmetric up to rounding is
-        replaced by (K + Kᵀ)/2.
+        replaced by (K + Kᵀ)/2. One of float32 is kept as such until a solver or a certificate
+        needs the whole of it in doubles, whose values are the same.
     y : (n,) array_like, optional
         Labels of two or more classes, real targets, or nothing for one class. With two classes the
         larger one in sorting order becomes +1.
@@ -78,8 +79,9 @@ class KernelProblem(LabelledKernel):
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
     copy : bool
         K is copied, so that what is written to the caller's array afterwards changes nothing. With
-        `copy=False` a C-contiguous array of doubles that is symmetric to the last bit is used as it
-        is, which saves 8n² bytes: it must not change afterwards, or claims may be false.
+        `copy=False` a contiguous array of float64 or float32 that is symmetric to the last bit is
+        used as it is, and becomes read-only. It must not be changed through another array either,
+        such as one that it is a view of, or claims may be false. Every other K is copied.
     name : str
         What to call the problem in reports.
 
@@ -816,9 +818,9 @@ class KernelProblem(LabelledKernel):
 
     @property
     def matrix_was_given(self) -> bool:
-        """Whether K or D came as a matrix that is still there: there are no points to make it of."""
-        own = type(self) is KernelProblem and isinstance(self.gram, DenseGram)
-        return own and self.X is None
+        """Whether K or D came as a matrix, in memory or left out: no points make it again."""
+        stored = isinstance(self.gram, DenseGram | AbsentGram)
+        return type(self) is KernelProblem and stored and self.X is None
 
     def without_matrix(self) -> KernelProblem:
         """The same labels and names without a matrix that was given, for pickles and files.
@@ -831,7 +833,7 @@ class KernelProblem(LabelledKernel):
         >>> problem.labels, problem.gram.diagonal
         (array([ 1, -1]), array([0., 0.]))
         """
-        if not self.matrix_was_given:
+        if not self.matrix_was_given or isinstance(self.gram, AbsentGram):
             return self
         made = self.with_gram(AbsentGram(self.gram.diagonal, self.gram.extremes))
         for attribute in ("kernel", "table", "objects", "meanings"):

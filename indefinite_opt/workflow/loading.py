@@ -208,7 +208,7 @@ def _classifier(
     support = arrays.pop("classifier support")
     if support.dtype.kind not in "iu" or support.ndim != 1 or np.any(np.diff(support) <= 0):
         raise DataError("classifier support", "ascending indices", shown(support))
-    if support.size and not (0 <= support[0] and support[-1] < problem.n):
+    if support.size and (support[0] < 0 or support[-1] >= problem.n):
         expected = f"indices from 0 to {problem.n - 1}"
         raise DataError("classifier support", expected, f"{support[0]} to {support[-1]}")
     coef = np.zeros(problem.n)

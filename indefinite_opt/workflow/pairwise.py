@@ -204,16 +204,26 @@ class PairwiseResult(Pairwise[Result]):
         return all(result.has_classifier for result in self.members.values())
 
     def __getstate__(self) -> dict[str, Any]:
-        if any(keeps_matrix(result) for result in self.members.values()):
+        if self._keeps_matrix:
             return self.__dict__
         return self.__dict__ | {"problem": self.problem.without_matrix()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._keeps_matrix:  # those of pairs are blocks of it
+            self.__dict__["members"] = self.with_problem(self.problem).members
+
+    @property
+    def _keeps_matrix(self) -> bool:
+        """Whether a pickle or a file has the kernel matrix, or points that make it again."""
+        found = self.members.values()
+        return not self.problem.matrix_was_given or any(map(keeps_matrix, found))
 
     def with_problem(self, problem: KernelProblem) -> PairwiseResult:
         """The same results on the problem that they were found for; see `Result.with_problem`."""
         refuse_another(self.problem, problem)
         members = {
-            pair: self.members[pair].with_problem(part)
-            for pair, _, part in pair_problems(problem)
+            pair: self.members[pair].with_problem(part) for pair, _, part in pair_problems(problem)
         }
         return PairwiseResult(problem, self.formulation, members, self.seconds)
 
@@ -236,7 +246,7 @@ class PairwiseResult(Pairwise[Result]):
     def save(self, path: str | FilePath, *, with_matrix: bool = False) -> FilePath:
         """Write the results of all pairs to a .npz file, for `load`, as `Result.save` does."""
         found = list(self.members.values())
-        facts = {
+        facts: dict[str, Any] = {
             "seconds": self.seconds,
             "pairs": [facts_of_result(result) for result in found],
         }
@@ -245,7 +255,7 @@ class PairwiseResult(Pairwise[Result]):
             for k, result in enumerate(found)
             for entry, array in arrays_of_result(result).items()
         }
-        kept = with_matrix or any(map(keeps_matrix, found))
+        kept = with_matrix or self._keeps_matrix
         if not kept:
             for k, result in enumerate(found):
                 own, more = classifier_parts(result)

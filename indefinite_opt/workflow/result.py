@@ -150,7 +150,7 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__ | {"_answer": None}
         if not keeps_matrix(self):
-            known = {"training_error": self.training_error}
+            known: dict[str, Any] = {"training_error": self.training_error}
             if self.has_classifier:
                 known |= {"classifier": self.classifier, "has_classifier": True}
             state |= known | {"problem": self.problem.without_matrix()}
@@ -302,11 +302,12 @@ class Result:
         return kernel_values(self.problem, self.classifier, X, own)
 
     def save(self, path: str | Path, *, with_matrix: bool = False) -> Path:
-        """Write formulation, values, multipliers and what predictions need to a .npz file, for `load`.
+        """Write the values and what predictions need to a .npz file, for `load`.
 
-        These are the points, or of a matrix of similarities or distances the classifier alone: a
-        certificate then needs `with_problem`. With `with_matrix` the file has the matrix, 8n² bytes
-        of it. It always has one that predictions need, as those of the joint treatment do.
+        These are formulation, multipliers and points. Instead of a matrix of similarities or
+        distances the file has the classifier, and a certificate then needs `with_problem`; with
+        `with_matrix` it has the matrix, 8n² bytes. It always has one that predictions need, such as
+        those of the joint treatment.
 
         Raises
         ------

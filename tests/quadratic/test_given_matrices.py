@@ -155,7 +155,8 @@ def test_every_layout_and_type_is_the_same_matrix(n: int) -> None:
     for name, form in forms.items():
         for own in (False, True):
             kept, found = scanned_matrix("K", form, floats=True, own=own)
-            assert kept.flags.c_contiguous and kept.flags.aligned, name
+            assert kept.flags.c_contiguous, name
+            assert kept.flags.aligned, name
             assert kept.dtype == (np.float32 if name in ("single", "single by columns") else float)
             np.testing.assert_array_equal(kept, K, err_msg=name)
             assert (found.least, found.most) == (K.min(), K.max())

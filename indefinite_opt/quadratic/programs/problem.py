@@ -31,6 +31,10 @@ class Problem(ABC):
         """Whether convexity can be tested."""
         return True
 
+    def without_matrix(self) -> Problem:
+        """What a pickle of a result holds: itself, unless it has a matrix that can be left out."""
+        return self
+
     def refusal(self, program: Any) -> str | None:
         """Why a program cannot be solved on these data, as a clause of an error, or None."""
         return None

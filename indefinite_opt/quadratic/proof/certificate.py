@@ -261,6 +261,11 @@ class Certificate:
             return self.stationarity
         return 0.0 if self.zero_range > 0.0 else self.relative_gap
 
+    def __getstate__(self) -> dict[str, Any]:
+        if self.basis is None:
+            return self.__dict__
+        return self.__dict__ | {"basis": (self.basis[0].without_matrix(), *self.basis[1:])}
+
     def __repr__(self) -> str:
         residual = self.gap_kind == "KKT residual"
         measure = f"{self.stationarity:.2e}" if residual else self._gap
