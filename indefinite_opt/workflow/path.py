@@ -13,7 +13,7 @@ from indefinite_opt.errors import IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import cached_property, finite_array, label_vector
 from indefinite_opt.modeling import Formulation, PairProblem, name_pair, of_each_pair
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Declaration, Session, Solver, at_most
+from indefinite_opt.quadratic import Declaration, DenseGram, Session, Solver, at_most
 from indefinite_opt.workflow.arguments import as_problem, in_pairs
 from indefinite_opt.workflow.fit import misfit, training_fit
 from indefinite_opt.workflow.pairwise import PairwiseResult, of_points, proof_of
@@ -187,6 +187,17 @@ class Path(Sequence[Any]):
     problem: KernelProblem
     formulations: tuple[Any, ...]
     entries: tuple[Entry, ...]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # The pickle of a path has the matrix once, and those of its results do not.
+        own: KernelProblem = state["problem"]
+        found = state["entries"]
+        if isinstance(own.gram, DenseGram) and own.matrix_was_given:
+            found = tuple(
+                each if isinstance(each, IndefiniteOptError) else each.with_problem(own)
+                for each in found
+            )
+        self.__dict__.update(state | {"entries": found})
 
     def __len__(self) -> int:
         return len(self.entries)

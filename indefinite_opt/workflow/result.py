@@ -28,6 +28,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import (
+    AbsentGram,
     Answer,
     Certificate,
     Claim,
@@ -409,6 +410,8 @@ def keeps_matrix(result: Any) -> bool:
 def refuse_another(own: Any, problem: KernelProblem) -> None:
     """Raise `ProblemError` unless a problem is the one that a result was found for."""
     check_problem(problem)
+    if isinstance(problem.gram, AbsentGram):
+        _ = problem.gram.matrix  # which says what is missing
     if own.n != problem.n or own.digest not in (None, problem.digest):
         raise ProblemError("problem", "the one of the result", "one with another matrix")
     if own.task != problem.task or not np.array_equal(own.labels, problem.labels):

@@ -133,10 +133,11 @@ def test_a_pickled_result_is_about_its_model_or_refused(
     problem: iopt.KernelProblem, upper: Any
 ) -> None:
     kept = pickle.dumps(iopt.solve(problem, Boxed()))
-    assert pickle.loads(kept).certificate.objective == pytest.approx(optimum(4.0, 1.0))
+    again = pickle.loads(kept).with_problem(problem)
+    assert again.certificate.objective == pytest.approx(optimum(4.0, 1.0))
     upper(3.0)
     with pytest.raises(ProblemError, match="formulation: expected the model that was solved"):
-        _ = pickle.loads(kept).certificate
+        _ = pickle.loads(kept).with_problem(problem).certificate
 
 
 def test_formulations_in_threads_have_classifiers_of_their_own() -> None:
