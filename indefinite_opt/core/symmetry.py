@@ -18,7 +18,6 @@ from indefinite_opt.core.binding import (
     Lent,
     Table,
     View,
-    fields,
     lending,
     reference,
     remember_numbers,
@@ -60,6 +59,10 @@ class Scan(NamedTuple):
     """A number of 64 bits that another matrix of doubles has by chance only; 0 if not asked for."""
 
 
+_NO_KEYS = np.empty(0, UINT64)
+_NONE = vector(_NO_KEYS, "keys", dtype=UINT64)
+
+
 def _keys(n: int) -> NDArray[np.uint64]:
     """Random bits for each column: the numbers of SplitMix64 (Steele, Lea & Flood 2014)."""
     words = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -78,9 +81,10 @@ def scan(K: NDArray[Any], digested: bool = False) -> Scan:
     rows, found = table(K, "K", dtype=dtype), FoundStructure()
     if rows.count != rows.columns:
         raise ProblemError("K", "a square matrix", f"shape {K.shape}")
-    keys = _keys(rows.count if digested else 0)
-    _LOOPS[dtype](rows, vector(keys, "keys", dtype=UINT64), byref(found), lending(_ROOM))
-    least, most, finite, symmetric, digest = fields(found)
-    if finite:
+    keys = _keys(rows.count) if digested else _NO_KEYS  # which lives as long as the call
+    view = vector(keys, "keys", dtype=UINT64) if digested else _NONE
+    _LOOPS[dtype](rows, view, byref(found), lending(_ROOM))
+    if found.finite:
         remember_numbers(K)
-    return Scan(least, most, bool(finite), bool(symmetric), digest)
+    finite, symmetric = bool(found.finite), bool(found.symmetric)
+    return Scan(found.least, found.most, finite, symmetric, found.digest)

@@ -63,8 +63,8 @@ def remarks(
         )
     limit = 1e-6 * float(np.abs(diagonal).max())
     everything = np.arange(gram.n)
-    for rows in (everything[:1], everything):  # the first row settles it for nearly all matrices
-        block = np.abs(gram.block(rows, everything))
+    for count in (1, gram.n):  # the first row settles it for nearly all matrices
+        block = np.abs(gram.block(everything[:count], everything))
         np.fill_diagonal(block, 0.0)
         if float(block.max()) > limit:
             return ()

@@ -65,9 +65,9 @@ def scanned_matrix(
         got = f"shape {np.atleast_1d(real).shape}"
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", got)
     matrix = _mean_with_transpose(real) if symmetrize else real
-    if matrix.flags.f_contiguous:
-        matrix = matrix.T
-    matrix = np.require(matrix, requirements=("C", "A"))
+    flags = matrix.flags
+    if not (flags.c_contiguous and flags.aligned):
+        matrix = np.require(matrix.T if flags.f_contiguous else matrix, requirements=("C", "A"))
     if own:
         if not isinstance(K, list | tuple) and np.may_share_memory(matrix, given):
             matrix = matrix.copy()
@@ -88,7 +88,10 @@ def scanned_matrix(
         _refuse_asymmetry(real, argument, symmetry_tolerance(given.dtype), hint)
         matrix = _mean_with_transpose(real)  # whose entries are no larger
         matrix.flags.writeable = not own
-        found = symmetry.scan(matrix, digested)
+        if digested:
+            found = symmetry.scan(matrix, digested)
+        else:
+            found = found._replace(least=float(matrix.min()), most=float(matrix.max()))
     return matrix, found
 
 
@@ -118,7 +121,10 @@ def _refuse_asymmetry(
         for columns in tiles(len(matrix)):
             if columns.stop < rows.stop:
                 continue
-            difference = np.abs(matrix[rows, columns] - matrix[columns, rows].T)
+            tile, mirror = matrix[rows, columns], matrix[columns, rows].T
+            if np.array_equal(tile, mirror):
+                continue
+            difference = np.abs(tile - mirror)
             if difference.max() <= least:  # no larger than the tolerance of any row
                 continue
             excess = difference - tolerance * np.maximum.outer(sizes[rows], sizes[columns])
