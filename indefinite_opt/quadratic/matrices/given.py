@@ -68,10 +68,6 @@ def scanned_matrix(
     flags = matrix.flags
     if not (flags.c_contiguous and flags.aligned):
         matrix = np.require(matrix.T if flags.f_contiguous else matrix, requirements=("C", "A"))
-    if own:
-        if not isinstance(K, list | tuple) and np.may_share_memory(matrix, given):
-            matrix = matrix.copy()
-        matrix.flags.writeable = False
     found = symmetry.scan(matrix, digested)
     if not found.finite:
         i, j = (int(k) for k in np.argwhere(~np.isfinite(real))[0])
@@ -87,11 +83,14 @@ def scanned_matrix(
             hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
         _refuse_asymmetry(real, argument, symmetry_tolerance(given.dtype), hint)
         matrix = _mean_with_transpose(real)  # whose entries are no larger
-        matrix.flags.writeable = not own
         if digested:
             found = symmetry.scan(matrix, digested)
         else:
             found = found._replace(least=float(matrix.min()), most=float(matrix.max()))
+    if own:
+        if not isinstance(K, list | tuple) and np.may_share_memory(matrix, given):
+            matrix = matrix.copy()
+        matrix.flags.writeable = False
     return matrix, found
 
 
