@@ -8,13 +8,12 @@ it is proved that some point within a small radius satisfies every row and bound
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.core import exact_sums
 from indefinite_opt.foundation import (
     EPS,
     Array,
@@ -571,50 +570,16 @@ def _inner(sides: Sides, x: Array, reach: Array) -> Array | None:
 def exact_residuals(rows: Entries | Matrix, x: Array, rhs: Array) -> Array:
     """rows·x - rhs, each with one rounding; so the sign is right, and 0 is exact.
 
-    Each product is the sum of two floats, as both factors are split into halves whose products are
-    exact (Veltkamp 1968, Dekker 1971); fractions take over where factors are too large or small.
-    The rows are dense or sparse.
+    The rows are dense or sparse; see `exact_sums.residuals`.
 
     >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
     >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
     (array([-0.5]), array([0.5]))
     """
-    places, members, a, count = rows if isinstance(rows, Entries) else Entries.of(rows)
-    v = x[members]
-    if not v.all():
-        used = v != 0.0
-        places, a, v = places[used], a[used], v[used]
-    splitter = 2.0**27 + 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        high, wide = splitter * a, splitter * v
-        high, wide = high - (high - a), wide - (wide - v)
-        low, narrow, products = a - high, v - wide, a * v
-        errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow
-    far = np.zeros(a.size, dtype=bool)
-    for sizes in (np.abs(a), np.abs(v)):
-        far |= ~((sizes >= _EXACT_SIZES[0]) & (sizes <= _EXACT_SIZES[1]))
-    extreme = np.bincount(places, far, count) > 0.0
-    starts = np.searchsorted(places, np.arange(count + 1)).tolist()
-    terms, rest, ends = products.tolist(), errors.tolist(), rhs.tolist()
-    found = np.empty(count)
-    for k, (start, end) in enumerate(pairwise(starts)):
-        if extreme[k]:
-            found[k] = _in_fractions(a[start:end], v[start:end], float(ends[k]))
-        else:
-            found[k] = math.fsum([*terms[start:end], *rest[start:end], -float(ends[k])])
-    return found
-
-
-def _in_fractions(a: Array, v: Array, rhs: float) -> float:
-    if not (np.isfinite(a).all() and np.isfinite(v).all()):
-        return math.nan
-    terms = (Fraction(p) * Fraction(q) for p, q in zip(a.tolist(), v.tolist(), strict=True))
-    exact = sum(terms, -Fraction(rhs))
-    try:
-        found = float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-    return found if found or not exact else math.copysign(5e-324, exact)
+    places, members, values, _ = rows if isinstance(rows, Entries) else Entries.of(rows)
+    indices = (np.ascontiguousarray(part, dtype=np.int64) for part in (places, members))
+    numbers = (np.ascontiguousarray(part, dtype=float) for part in (values, x, rhs))
+    return exact_sums.residuals(*indices, *numbers)
 
 
 def granularity(numbers: Array) -> float:
