@@ -15,13 +15,14 @@ import indefinite_opt as iopt
 from helpers.exact import as_vector, dot, linear_optimum
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.quadratic.matrices.positive_factor import sparse_least_eigenvalue
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
 from indefinite_opt.quadratic.matrices.units import program_units
 from indefinite_opt.quadratic.rows import polyhedral_qp
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point, nearest_point
 from indefinite_opt.quadratic.rows.ranges import tightened
-from indefinite_opt.quadratic.rows.row_curvature import RowCurvature, sparse_least_eigenvalue
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 
 Array = NDArray[np.float64]
 

@@ -139,10 +139,11 @@ def _(qp: PairedQP) -> str:
 
 @why_convex.register
 def _(qp: PolyhedralQP) -> str:
-    body = qp.feasible
-    declared = body.held.size == body.b.size
-    which = "equality rows" if declared else "rows that hold as equations"
-    along = "" if qp.is_psd else f" along the {which}"
+    along = ""
+    if not qp.is_psd:
+        body = qp.feasible
+        declared = body.held.size == body.b.size
+        along = f" along the {'equality rows' if declared else 'rows that hold as equations'}"
     fixed = qp.along_rows.moving is not qp.along_rows.P
     return f"Convex by the eigenvalues of P{' without fixed variables' * fixed}{along}"
 

@@ -115,7 +115,11 @@ def _refuse_overflow(
     """
     ends = np.abs([lb, ub])
     reach = np.max(ends, axis=0, where=np.isfinite(ends), initial=1.0)
+    farthest = float(reach.max(initial=1.0))
     with np.errstate(over="ignore"):
+        sums = [float(np.abs(_entries(part)).sum()) for part in (P, q, G, h, A, b)]
+        if max(*sums, abs(constant), farthest) * farthest * farthest <= LARGEST_TERM:
+            return
         sizes = {
             "lb and ub": reach,
             "P": 0.5 * (abs(P) @ reach * reach).sum(),
@@ -133,6 +137,11 @@ def _refuse_overflow(
                 argument, f"terms of at most {LARGEST_TERM:g} within the bounds, or they overflow",
                 f"a size of {largest:.3g}", "Rescale the program, or leave out vast bounds.",
             )  # fmt: skip
+
+
+def _entries(matrix: Matrix) -> Array:
+    """The numbers of an array, or of a sparse matrix."""
+    return np.asarray(matrix.data if is_sparse(matrix) else matrix)
 
 
 def _rows(

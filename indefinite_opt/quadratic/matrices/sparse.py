@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -91,6 +92,18 @@ def stacked(*parts: Matrix) -> Any:
         ),
         shape=(sum(part.shape[0] for part in rows), rows[0].shape[1]),
     )
+
+
+def with_data(matrix: Any, data: Array) -> Any:
+    """A sparse matrix with other numbers in the same places, which both share."""
+    made = copy(matrix)
+    made.data = data
+    return made
+
+
+def sizes_in(matrix: Any) -> Any:
+    """|matrix|, sparse."""
+    return with_data(matrix, np.abs(matrix.data))
 
 
 def largest_in_rows(matrix: Any, weights: Array | float = 1.0) -> Array:

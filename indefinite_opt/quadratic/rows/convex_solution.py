@@ -22,6 +22,9 @@ from indefinite_opt.quadratic.rows.to_highs import (
 _REGULAR = 1e-9
 """Regularisation of the equations of a face, beside the largest entry of P or 1."""
 
+_DENSE_ORDER = 100
+"""Order up to which the equations of a face are solved as dense ones, which takes less time."""
+
 _REFINEMENTS = 6
 """Steps of iterative refinement, which remove what the regularisation changes."""
 
@@ -62,6 +65,7 @@ _SETUP, _LEAST_ITERATIONS = 8000.0, 8
 """Operations by which Clarabel sets up an entry, and factorisations that a solution takes."""
 
 Mask = NDArray[np.bool_]
+Indices = NDArray[np.integer[Any]]
 
 
 class Active(NamedTuple):
@@ -233,8 +237,12 @@ def _by_clarabel(
     if np.isfinite(seconds):
         settings.time_limit = max(seconds, 1e-3)
     cones = [clarabel.ZeroConeT(k), clarabel.NonnegativeConeT(right.size - k)]
-    half = sparse.csc_matrix(sparse.triu(P, format="csc"))
-    solver = clarabel.DefaultSolver(half, q, sparse.csc_matrix(rows), right, cones, settings)
+    # The upper triangle by columns is the lower one by rows.
+    columns = np.repeat(np.arange(n), np.diff(P.indptr))
+    kept = P.indices <= columns
+    starts = np.concatenate([[0], np.cumsum(np.bincount(columns[kept], minlength=n))])
+    half = sparse.csc_array((P.data[kept], P.indices[kept], starts), shape=(n, n))
+    solver = clarabel.DefaultSolver(half, q, rows.tocsc(), right, cones, settings)
     found = solver.solve()
     if str(found.status) == "MaxTime":
         raise TimeLimitReached("Clarabel did not end in time")
@@ -391,9 +399,6 @@ class _Faces:
 
     def _stationary(self, base: Array, face: Active) -> tuple[Array, Array] | None:
         """x and multipliers of the stationary point of a face, near `base` if there are several."""
-        from scipy import sparse
-        from scipy.sparse.linalg import splu
-
         P, q, body = self.P, self.q, self.body
         free, on = np.flatnonzero(~(face.low | face.high)), np.flatnonzero(face.rows)
         x, multipliers = base.copy(), np.zeros(body.rhs.size)
@@ -409,18 +414,15 @@ class _Faces:
         place[np.concatenate([free, body.n + on])] = np.arange(m + k)
         lines, members = place[self._lines], place[self._members]
         used = (lines >= 0) & (members >= 0)
-        exact = sparse.csc_array(
-            (self._entries[used], (lines[used], members[used])), shape=(m + k, m + k)
-        )
         shift = np.repeat([_REGULAR, -_REGULAR], [m, k]) * self._largest
-        try:
-            factor = splu(exact + sparse.dia_array((shift[None], 0), shape=exact.shape).tocsc())
-        except RuntimeError:  # it is singular
+        factor = _factor(self._entries[used], lines[used], members[used], shift)
+        if factor is None:
             return None
-        self.work += factor.nnz
+        exact, solve, work = factor
+        self.work += work
         start = np.abs(solution)
         for _ in range(_REFINEMENTS):
-            solution = solution + factor.solve(wanted - exact @ solution)
+            solution = solution + solve(wanted - exact @ solution)
         # What refinement has taken all digits from is 0, which it comes to in no number of steps.
         least = _VANISHED * start + _NOTHING * np.repeat(
             [np.abs(part).max(initial=0.0) for part in np.split(solution, [m])], [m, k]
@@ -430,3 +432,29 @@ class _Faces:
             return None
         x[free], multipliers[on] = solution[:m], solution[m:]
         return x, multipliers
+
+
+def _factor(
+    entries: Array, lines: Indices, members: Indices, shift: Array
+) -> tuple[Any, Callable[[Array], Array], int] | None:
+    """A matrix, a solver of its equations with a shifted diagonal, and the entries of its factors.
+
+    None if it is singular.
+    """
+    from scipy import sparse
+    from scipy.linalg import lapack
+    from scipy.sparse.linalg import splu
+
+    n = shift.size
+    if n <= _DENSE_ORDER:
+        dense = np.bincount(lines.astype(np.intp) * n + members, entries, n * n).reshape(n, n)
+        factors, order, failed = lapack.dgetrf(dense + np.diag(shift))
+        if failed:
+            return None
+        return dense, lambda right: np.asarray(lapack.dgetrs(factors, order, right)[0]), n * n
+    exact = sparse.csc_array((entries, (lines, members)), shape=(n, n))
+    try:
+        factor = splu(exact + sparse.dia_array((shift[None], 0), shape=exact.shape).tocsc())
+    except RuntimeError:  # it is singular
+        return None
+    return exact, factor.solve, factor.nnz

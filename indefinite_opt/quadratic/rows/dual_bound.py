@@ -84,8 +84,9 @@ class DualBound:
         self.falls, self.rises = np.minimum(ends[0] - x, 0.0), np.maximum(ends[1] - x, 0.0)
         _, L, self.W = curvature.folded
         self.L = L if is_sparse(L) else L / np.reshape(curvature.unit, (-1, 1))
-        missed = self.over[body.held]
-        unsure = (body.n + 2.0) * EPS * self.sizes[body.held]
+        held = body.held if self.W.size else np.zeros(0, dtype=np.intp)
+        missed = self.over[held]
+        unsure = (body.n + 2.0) * EPS * self.sizes[held]
         self.across = np.abs(missed) + unsure
         self.turned = self.L @ missed
         self.turned_error = abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))

@@ -8,6 +8,7 @@ it is proved that some point within a small radius satisfies every row and bound
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,12 @@ from indefinite_opt.foundation import (
     seconds_left,
 )
 from indefinite_opt.quadratic.data.standard_form import StandardForm
-from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, stacked
+from indefinite_opt.quadratic.matrices.positive_factor import (
+    DENSE_ORDER,
+    PositiveFactor,
+    positive_factor,
+)
+from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _RANK_SHARE = 1e-13
@@ -52,6 +58,9 @@ _INNER_SHARE = 1e-10
 _ROUNDING_SHARES = 8.0 * EPS, 32.0 * EPS
 """The same where that suffices; a value up to the second share of its terms counts as 0."""
 
+_COARSE_SHARE = 1e-12
+"""The same where no value has to count as 0: it leaves room for bounds on rounding."""
+
 _FAR_SHARE = 1e-6
 """Most by which it is moved to satisfy rows, beside the typical entry."""
 
@@ -63,6 +72,12 @@ _ROOM = 2.0**-10
 
 _ACTIVE_SHARE = 1e-11
 """Share of its terms up to which a row counts as one that a point is at."""
+
+_INVERSE_STEPS = 3
+"""Steps of inverse iteration to a least eigenvalue, of which half is then proved."""
+
+_PROJECTIONS, _REGULAR = 12, 1e-10
+"""Most projections onto equations, and what is added to the products of these."""
 
 _REFINEMENTS = 3
 """Steps of iterative refinement: the first solves, the second reaches rounding."""
@@ -127,12 +142,13 @@ class Sides(NamedTuple):
 
 
 @one_thread()
-def nearby_point(sides: Sides, x: Array) -> Nearby | None:
+def nearby_point(sides: Sides, x: Array, coarse: bool = False) -> Nearby | None:
     """A point of the set near x; None where none is proved.
 
     The rows that x violates or is nearly at become equations, or only those that it violates, and
     entries inside their bounds solve them, or else any. Where active constraints leave too few
-    entries, a linear program moves x away from these constraints first.
+    entries, x is moved away from these constraints first, by projections or a linear program: by
+    no more than the rounding of its entries where that suffices, unless `coarse`.
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
     >>> rows = Entries.of(np.array([[0.1, 0.1, -0.3]]))
@@ -150,27 +166,39 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     terms = sides.rows.sizes(np.abs(x)) + np.abs(ends)
     near = (ends == sides.low) | (ends == sides.high)
     active = held | (near & (np.abs(over) <= _ACTIVE_SHARE * terms))
-    ways = [(active, False), (held, False), (held, True)]
-    if not np.any(active & ~held & (sides.low < sides.high)):
-        del ways[1]  # it is the first one
-    found, left = None, []
-    for equations, at_bounds in ways:
-        try:
-            found = found or _corrected(sides, x, (ends, over), equations, _FEW, at_bounds)
-        except _TooMany:
-            left.append((equations, at_bounds))
-    for equations, at_bounds in left:
-        found = found or _corrected(sides, x, (ends, over), equations, over.size, at_bounds)
-    for share in (*_ROUNDING_SHARES, _INNER_SHARE):
-        if found is not None:
-            break
+    missed = ends, over
+
+    def moved(move: Callable[[Sides, Array, Array], Array | None], share: float) -> Nearby | None:
+        """The point near one that is moved away from active constraints, if both are found."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            inner = _inner(sides, x, _distances(sides, x, over, held, share))
-        if inner is not None:
-            nearer = sides.missed(inner)
-            beyond = sides.violated(nearer[1], nearer[0])
-            found = _corrected(sides, inner, nearer, beyond, over.size)
-    return found
+            inner = move(sides, x, _distances(sides, x, over, held, share))
+        if inner is None:
+            return None
+        ends, left = sides.missed(inner)
+        return _corrected(sides, inner, (ends, left), sides.violated(left, ends), over.size)
+
+    def solved() -> Nearby | None:
+        """The point that solves no more rows than x violates."""
+        left, found = [], None
+        ways = [(held, False), (held, True)]
+        if not np.any(active & ~held & (sides.low < sides.high)):
+            del ways[0]  # it was the first one
+        for equations, at_bounds in ways:
+            try:
+                found = found or _corrected(sides, x, missed, equations, _FEW, at_bounds)
+            except _TooMany:
+                left.append((equations, at_bounds))
+        for equations, at_bounds in left:
+            found = found or _corrected(sides, x, missed, equations, over.size, at_bounds)
+        return found
+
+    first = (_COARSE_SHARE,) if coarse else _ROUNDING_SHARES
+    found = _corrected(sides, x, missed, active, over.size) or moved(_pushed, first[-1])
+    if not coarse:
+        found = found or solved()
+    for share in (*first, _INNER_SHARE):
+        found = found or moved(_inner, share)
+    return found or (solved() if coarse else None)
 
 
 def _corrected(
@@ -190,7 +218,7 @@ def _corrected(
     slack = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
     if at_bounds:
         slack = np.maximum(slack, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
-    for _ in range(_MAX_ROUNDS):
+    for turn in range(_MAX_ROUNDS):
         inside, outside = np.flatnonzero(held), np.flatnonzero(~held)
         found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x, most)
         if found is None:
@@ -220,6 +248,8 @@ def _corrected(
         violated = others.violated(left, nearer, error * (1.0 + 2.0 * EPS))
         if not violated.any():
             return found
+        if turn:  # Also those that the next change may violate.
+            violated = others.violated(left, nearer, error + others.rows.sizes(np.abs(near - x)))
         places = outside[violated]
         held[places], ends[places] = True, nearer[violated]
         over[places] = exact_residuals(rows.chosen(places), x, ends[places])
@@ -238,11 +268,15 @@ def _solved(
     able = slack > 0.0
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
     # entries with much slack, and those with little still count.
-    unit = np.zeros(x.size)
-    unit[able] = power_near(np.sqrt(slack[able]))
+    unit, even = np.zeros(x.size), np.zeros(x.size)
+    unit[able], even[able] = power_near(np.sqrt(slack[able])), power_near(slack[able] ** 0.25)
     largest = rows.largest(unit)
     if np.any(missed[largest == 0.0]):
         return None  # an equation whose entries have no slack
+    inner = _INNER_SHARE * float(np.max(np.abs(x), initial=0.0))
+    found = _least_change(rows, rhs, missed, even, x)
+    if found is not None and np.all(found.radius <= np.minimum(slack, inner)):
+        return found
     core, alone = _own_entries(rows, unit, largest)
     if core.size > most:
         raise _TooMany
@@ -306,9 +340,6 @@ def _solved_together(
     rows: Array, rhs: Array, missed: Array, unit: Array, x: Array
 ) -> Nearby | None:
     """A point near x that solves dense equations by a change of entries with a unit."""
-    found = _least_change(rows, rhs, unit, x)
-    if found is not None and found.radius.max() <= _INNER_SHARE * np.abs(x).max(initial=0.0):
-        return found
     able = np.flatnonzero(unit > 0.0)
     if len(rows) > max(able.size, _FEW):
         return None  # many are dependent, and hardly all of them follow from the others
@@ -339,38 +370,66 @@ def _solved_together(
     return Nearby(x, radius)
 
 
-def _least_change(rows: Array, rhs: Array, unit: Array, x: Array) -> Nearby | None:
+def _least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Array) -> Nearby | None:
     """A point near x that solves equations by the least ‖δ/unit‖; None if they are dependent.
 
-    With C = rows·diag(unit), each row in its own unit, δ = diag(unit)·Cᵀλ and CCᵀλ = -left. The
-    product CCᵀ is not formed exactly, which its enclosure covers.
+    With C = rows·diag(unit), each row in its own unit, δ = diag(unit)·Cᵀλ and CCᵀλ = -left. Where
+    CCᵀ has no eigenvalue below a positive ε, |δ_j| ≤ unit_j·‖left‖/√ε. A factorisation proves that;
+    the rounding of the product CCᵀ is subtracted.
     """
-    able = np.flatnonzero(unit > 0.0)
-    C = rows[:, able] * unit[able]
-    height = power_near(np.max(np.abs(C), axis=1))
-    C /= height[:, None]
-    if np.any((C != 0.0) & (np.abs(C) < _EXACT_SIZES[0])):
-        return None  # scaling may have rounded it
-    product, entries = C @ C.T, Entries.of(rows)
-    try:
-        inverse: Array = np.linalg.inv(product).astype(float)
-    except np.linalg.LinAlgError:
+    from scipy import sparse
+
+    value = rows.value * unit[rows.member]
+    used = np.flatnonzero(value)
+    place, member, value = rows.place[used], rows.member[used], value[used]
+    largest = np.zeros(rows.height)
+    np.maximum.at(largest, place, np.abs(value))
+    held = np.flatnonzero(largest)
+    if not held.size or np.any(missed[largest == 0.0]):
         return None
-    x, radius = x.copy(), np.zeros(x.size)
-    for _ in range(_REFINEMENTS):
-        left = exact_residuals(entries, x, rhs) / height
-        if not left.any():
-            return Nearby(x, radius)
-        x[able] -= unit[able] * (C.T @ (inverse @ left))
-    left = exact_residuals(entries, x, rhs) / height
-    if left.any():
-        size = np.abs(C)
-        rounding = (able.size + 2.0) * EPS * (size @ size.T)
-        distance = enclosed(product, inverse, left, rounding)
-        if distance is None:
+    height = power_near(largest[held])
+    counts = np.bincount(place, minlength=rows.height)
+    value = value / np.repeat(height, counts[held])
+    if np.any(np.abs(value) < _EXACT_SIZES[0]):
+        return None  # scaling may have rounded it
+    starts = np.concatenate([[0], np.cumsum(counts[held])])
+    C = sparse.csr_array((value, member, starts), shape=(held.size, x.size))
+    across = C.T.tocsr()
+    product, squares = C @ across, float(value @ value)
+    rounding = (float(counts.max()) + 2.0) * EPS * squares
+    least = 8.0 * rounding + 8.0 * min(held.size, DENSE_ORDER) * EPS * squares
+    factor = positive_factor(product, -least)
+    if factor is None:
+        return None
+    own, rhs, left = rows.chosen(held), rhs[held], missed[held]
+    size, before = float(np.linalg.norm(left / height)), np.inf
+    while size > 0.0 and before > 2.0 * size:
+        nearer = x - unit * (across @ factor.solve(left / height))
+        after = exact_residuals(own, nearer, rhs)
+        before, size_after = size, float(np.linalg.norm(after / height))
+        if not size_after < size:
+            break
+        x, left, size = nearer, after, size_after
+    radius = np.zeros(x.size)
+    if size > 0.0:
+        proved = _least_eigenvalue(product, least, factor) - rounding
+        if not proved > 0.0:
             return None
-        radius[able] = (1.0 + (len(C) + 2.0) * EPS) * unit[able] * (size.T @ distance)
+        radius[member] = (1.0 + np.sqrt(EPS)) * (size / math.sqrt(proved)) * unit[member]
     return Nearby(x, radius)
+
+
+def _least_eigenvalue(matrix: Any, least: float, factor: PositiveFactor) -> float:
+    """What is proved of the least eigenvalue, of which a factorisation has proved about `least`.
+
+    Steps of inverse iteration say how much more another one may prove.
+    """
+    v = np.cos(np.arange(matrix.shape[0]))
+    for _ in range(_INVERSE_STEPS):
+        v = factor.solve(v / np.linalg.norm(v))
+    more = least + 0.5 / float(np.linalg.norm(v))
+    better = positive_factor(matrix, -more) if more > 2.0 * least else None
+    return least - factor.error if better is None else more - better.error
 
 
 def by_independence(matrix: Array, share: float) -> tuple[Indices, Indices, int]:
@@ -528,43 +587,98 @@ def _about(sides: Sides, x: Array, reach: Array) -> tuple[Any, Array, Array, Arr
     return scaled, low, high, lower, upper
 
 
-def _inner(sides: Sides, x: Array, reach: Array) -> Array | None:
-    """A point near x away from as many active bounds and inequalities as any, if there is one.
+class _Around(NamedTuple):
+    """Constraints of d in x + reach∘d, with as many variables w ≥ 0 behind as there are slacks.
 
-    It is x + reach∘d with -1 ≤ d ≤ 1. The linear program has the largest sum of slacks, each of
-    which is at most 1.
+    equations·(d, w) = goal, where w are the slacks of inequalities that d of size 1 may violate;
+    `sign` and `nearest` are those of these inequalities, sign·row·d + w = nearest.
+    """
+
+    equations: Any  # (m, n + k), sparse
+    goal: Array  # (m,)
+    lower: Array  # (n,), of d
+    upper: Array  # (n,)
+    slacks: int
+    """k, the number of slacks, whose equations are the last ones."""
+
+    @classmethod
+    def of(cls, sides: Sides, x: Array, reach: Array) -> _Around | None:
+        """None where numbers are denormal."""
+        from scipy import sparse
+
+        scaled, low, high, lower, upper = _about(sides, x, reach)
+        fixed, nearest = low == high, np.minimum(high, -low)
+        held, near = np.flatnonzero(fixed), np.flatnonzero(~fixed & (nearest < 1.0))
+        count = near.size
+        goal = np.concatenate([high[held], nearest[near]])
+        if np.isnan(lower).any() or np.isnan(upper).any() or not np.isfinite(goal).all():
+            return None
+        equations = scaled[np.concatenate([held, near])]
+        if not np.isfinite(equations.data).all():
+            return None
+        if count:
+            signs = np.concatenate([np.ones(held.size), np.where(high <= -low, 1.0, -1.0)[near]])
+            equations.data *= np.repeat(signs, np.diff(equations.indptr))
+            own = sparse.eye_array(goal.size, count, k=-held.size)
+            equations = sparse.hstack([equations, own], format="csr")
+        return cls(equations, goal, lower, upper, count)
+
+    def read(self, sides: Sides, x: Array, reach: Array, d: Array) -> Array:
+        """x + reach∘d, inside the bounds."""
+        return np.clip(x + reach * d[: x.size], sides.lower, sides.upper)
+
+
+def _pushed(sides: Sides, x: Array, reach: Array) -> Array | None:
+    """A point near x away from all active bounds and inequalities; None if it is not found at once.
+
+    It is x + reach∘d with -1 ≤ d ≤ 1 and slacks of a quarter, or of half of a smaller range.
+    Projections onto the equations, all with one factorisation, follow on those onto the ranges.
     """
     from scipy import sparse
 
-    scaled, low, high, lower, upper = _about(sides, x, reach)
-    eye = sparse.eye_array(x.size, format="csr")
-    # Bounds are rows as well, each with a slack.
-    rows, slack = [], []
-    free = low < high
-    for sign, normals, end, able in (
-        (1.0, scaled, high, free), (-1.0, scaled, -low, free),
-        (1.0, eye, upper, lower < upper), (-1.0, eye, -lower, lower < upper),
-    ):  # fmt: skip
-        near = np.flatnonzero(able & (end < 1.0))
-        rows.append(sign * normals[near])
-        slack.append(end[near])
-    ends = np.concatenate(slack)
-    n, count, fixed = x.size, ends.size, scaled[np.flatnonzero(~free)]
-    blocks = [[fixed, None], [stacked(*rows), sparse.eye_array(count)]]
-    form = StandardForm(
-        1, np.repeat([0.0, -1.0], [n, count]),
-        np.concatenate([np.maximum(lower, -1.0), np.zeros(count)]),
-        np.concatenate([np.minimum(upper, 1.0), np.ones(count)]),
-        np.concatenate([high[~free], np.full(count, -np.inf)]), np.concatenate([high[~free], ends]),
-        sparse.block_array(blocks, format="csr"),
-    )  # fmt: skip
-    numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix.data)
-    if any(np.isnan(part).any() for part in numbers):
-        return None  # denormal numbers
-    solution = solved_by_highs(form, seconds=seconds_left())
-    if solution is None:
+    around = _Around.of(sides, x, reach)
+    if around is None:
         return None
-    return np.clip(x + reach * solution[0][:n], sides.lower, sides.upper)
+    B, goal, lower, upper, count = around
+    margin = np.minimum(0.5, 0.5 * (upper - lower))
+    most = np.append(np.minimum(upper - margin, 1.0), np.full(count, np.inf))
+    least = np.append(np.maximum(lower + margin, -1.0), np.full(count, 0.5))
+    least, room = np.minimum(least, most), np.append(0.5 * margin, np.full(count, 0.25))
+    z = np.clip(0.0, least, most)
+    if not goal.size:
+        return around.read(sides, x, reach, z)
+    C = sparse.csr_array((B.data * (room > 0.0)[B.indices], B.indices, B.indptr), B.shape)
+    across = C.T.tocsr()
+    factor = positive_factor(C @ across, _REGULAR)
+    if factor is None:
+        return None
+    for _ in range(_PROJECTIONS):
+        y = z + across @ factor.solve(goal - B @ z)
+        z = np.clip(y, least, most)
+        if np.all(np.abs(y - z) <= room):
+            return around.read(sides, x, reach, y)
+    return None
+
+
+def _inner(sides: Sides, x: Array, reach: Array) -> Array | None:
+    """A point near x away from as many active bounds and inequalities as any, if there is one.
+
+    It is x + reach∘d with -1 ≤ d ≤ 1. The linear program has the largest sum of slacks of
+    inequalities, each of which is at most 1, and of distances from bounds, each at most 2.
+    """
+    around = _Around.of(sides, x, reach)
+    if around is None:
+        return None
+    equations, goal, lower, upper, count = around
+    away = (-lower < 1.0).astype(float) - (upper < 1.0)
+    below = np.append(goal[: goal.size - count], np.full(count, -np.inf))
+    form = StandardForm(
+        1, np.append(-away, np.full(count, -1.0)),
+        np.append(np.maximum(lower, -1.0), np.zeros(count)),
+        np.append(np.minimum(upper, 1.0), np.ones(count)), below, goal, equations,
+    )  # fmt: skip
+    solution = solved_by_highs(form, seconds=seconds_left())
+    return None if solution is None else around.read(sides, x, reach, solution[0])
 
 
 def exact_residuals(rows: Entries | Matrix, x: Array, rhs: Array) -> Array:
@@ -577,9 +691,9 @@ def exact_residuals(rows: Entries | Matrix, x: Array, rhs: Array) -> Array:
     (array([-0.5]), array([0.5]))
     """
     places, members, values, _ = rows if isinstance(rows, Entries) else Entries.of(rows)
-    indices = (np.ascontiguousarray(part, dtype=np.int64) for part in (places, members))
-    numbers = (np.ascontiguousarray(part, dtype=float) for part in (values, x, rhs))
-    return exact_sums.residuals(*indices, *numbers)
+    place, member = (np.ascontiguousarray(part, dtype=np.int64) for part in (places, members))
+    value, x, rhs = (np.ascontiguousarray(part, dtype=float) for part in (values, x, rhs))
+    return exact_sums.residuals(place, member, value, x, rhs)
 
 
 def granularity(numbers: Array) -> float:

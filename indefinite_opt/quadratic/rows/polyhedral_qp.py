@@ -42,6 +42,9 @@ _LIFT = 8.0
 """Roundings of its terms by which an entry of an epigraph is lifted above the least one: a quarter
 of those up to which a value counts as 0."""
 
+_NO_ZERO = 0.1
+"""Share of its terms from which a value of F is far from 0."""
+
 _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
 
@@ -169,7 +172,13 @@ class PolyhedralQP(QP):
         The exact end of a face stays as it is where it hardly violates a constraint: its zeros are
         zeros, and its bounds bounds.
         """
-        near = self.feasible.near(found.x)
+        P, x = self.along_rows, found.x
+        value = 0.5 * float(x @ (P.P @ x)) + float(self.q @ x)
+        terms = float(np.abs(x) @ (0.5 * (P.sizes @ np.abs(x)) + np.abs(self.q))) + abs(
+            self.constant
+        )
+        coarse = min(abs(value), abs(value + self.constant)) > _NO_ZERO * terms
+        near = self.feasible.near(found.x, coarse)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
             return found if stays else found._replace(x=near.x)
@@ -226,7 +235,7 @@ class PolyhedralQP(QP):
         """The curvature of F in the variables that are not fixed, everywhere and along the rows
         that hold as equations."""
         body = self.feasible
-        return RowCurvature(self._given, body.rows[body.held], body.fixed)
+        return RowCurvature(self._given, body.rows_held, body.fixed)
 
     @property
     def is_convex(self) -> bool:

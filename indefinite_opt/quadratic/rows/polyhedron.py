@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import (
     EPS,
+    LEAST,
     Array,
     TimeLimitReached,
     afford,
@@ -23,6 +24,7 @@ from indefinite_opt.quadratic.matrices.sparse import (
     Matrix,
     as_dense,
     largest_in_rows,
+    sizes_in,
     stacked,
 )
 from indefinite_opt.quadratic.matrices.units import Units, balancing_units, program_units
@@ -37,6 +39,9 @@ entries of its row."""
 
 _SAME_SHARE = 1e-12
 """Share by which sums of two rows may differ if their entries are to be compared exactly."""
+
+_GOLDEN = 0.6180339887498949
+"""A number whose multiples differ in their fractions."""
 
 _CLOSE = 1e-9
 """Share of the sizes of entries up to which a point that satisfies all constraints is near enough,
@@ -62,10 +67,10 @@ def opposite_rows(body: Polyhedron) -> NDArray[np.intp]:
     """
     m, found = body.h.size, []
     G, h = body.rows[:m], body.h
-    starts, sizes = G.indptr.tolist(), largest_in_rows(G)
+    sizes = largest_in_rows(G)
     usable = np.flatnonzero((sizes > 0.0) & np.isfinite(h))
     # Opposite rows have sums with opposite signs here, for nearly all weights.
-    weights = np.random.default_rng(0).uniform(1.0, 2.0, body.n + 1)
+    weights = 1.0 + np.modf(_GOLDEN * np.arange(1.0, body.n + 2.0))[0]
     with np.errstate(over="ignore"):
         sums = ((G @ weights[1:])[usable] + weights[0] * h[usable]) / sizes[usable]
     usable, sums = usable[np.isfinite(sums)], sums[np.isfinite(sums)]
@@ -73,16 +78,20 @@ def opposite_rows(body: Polyhedron) -> NDArray[np.intp]:
     signed = np.sort(np.abs(sums))
     near = np.flatnonzero(np.diff(signed) <= _SAME_SHARE * signed[1:])
     for i, k in zip(order[near].tolist(), order[near + 1].tolist(), strict=True):
-        one, other = slice(*starts[i : i + 2]), slice(*starts[k : k + 2])
+        one, other = (slice(*G.indptr[r : r + 2].tolist()) for r in (i, k))
         if np.array_equal(G.indices[one], G.indices[other]):
             both = [[*map(Fraction, (*G.data[at], h[r]))] for at, r in ((one, i), (other, k))]
             u, v = both[0][0], both[1][0]
             if u * v < 0 and all(p * v == q * u for p, q in zip(*both, strict=True)):
                 found.append(min(i, k))
-    for i in usable[np.diff(G.indptr)[usable] == 1].tolist():
-        j, a = int(G.indices[starts[i]]), float(G.data[starts[i]])
-        end = float(body.lower[j] if a > 0.0 else body.upper[j])
-        if np.isfinite(end) and Fraction(a) * Fraction(end) == Fraction(float(h[i])):
+    single = usable[np.diff(G.indptr)[usable] == 1]
+    member, a = G.indices[G.indptr[single]], G.data[G.indptr[single]]
+    ends = np.where(a > 0.0, body.lower[member], body.upper[member])
+    with np.errstate(over="ignore"):
+        alike = np.isfinite(ends) & np.isclose(a * ends, h[single], rtol=_SAME_SHARE, atol=LEAST)
+    for k in np.flatnonzero(alike).tolist():
+        i = int(single[k])
+        if Fraction(float(a[k])) * Fraction(float(ends[k])) == Fraction(float(h[i])):
             found.append(i)
     return np.unique(np.array(found, dtype=np.intp))
 
@@ -98,6 +107,8 @@ class Polyhedron(FeasibleSet):
 
     _near_one: tuple[Array, Nearby | None] | None = None
     """A point, and what is `near` it, which is asked for several times."""
+    _share_of_one: tuple[Nearby, float] | None = None
+    """What was near the last point, and its `_share`."""
     _ranges: tuple[Array, Array] | None = None
     """The ranges, once all of them are known."""
     _intervals: tuple[Array, Array] | None = None
@@ -140,12 +151,12 @@ class Polyhedron(FeasibleSet):
     @cached_property
     def sizes_of_rows(self) -> Any:
         """|rows|, sparse."""
-        return abs(self.rows)
+        return sizes_in(self.rows)
 
     @cached_property
     def sizes_of_columns(self) -> Any:
         """|columns|, sparse."""
-        return abs(self.columns)
+        return sizes_in(self.columns)
 
     @cached_property
     def rhs(self) -> Array:
@@ -223,6 +234,10 @@ class Polyhedron(FeasibleSet):
         """Indices of the rows that hold as equations: the equations, and `opposite_rows`."""
         return np.concatenate([opposite_rows(self), np.flatnonzero(self.are_equations)])
 
+    def rows_held(self) -> Any:
+        """The rows that hold as equations, sparse."""
+        return self.rows[self.held]
+
     def infeasibility(self, x: Array) -> float:
         """How far x is from the point x′ `near` it that is proved to satisfy all constraints.
 
@@ -237,9 +252,12 @@ class Polyhedron(FeasibleSet):
 
         A variable that is 0 may only move by what is rounding in all of its rows.
         """
-        reach, is_zero = self._reach(x)
-        far = is_zero & (near.moved(x) > _NO_SIZE * reach)
-        return near.share(x, np.where(far, 0.0, reach))
+        known = self._share_of_one
+        if known is None or known[0] is not near:
+            reach, is_zero = self._reach(x)
+            far = is_zero & (near.moved(x) > _NO_SIZE * reach)
+            known = self._share_of_one = near, near.share(x, np.where(far, 0.0, reach))
+        return known[1]
 
     def _reach(self, x: Array) -> tuple[Array, NDArray[np.bool_]]:
         """The sizes of the entries to which moves are relative, and which count as 0, (n,) each.
@@ -309,7 +327,7 @@ class Polyhedron(FeasibleSet):
         # What is no number, as after an overflow, satisfies nothing.
         return float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
 
-    def near(self, x: Array) -> Nearby | None:
+    def near(self, x: Array, coarse: bool = False) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
 
         Rows hold exactly or, where data are rounded so that no such point is found, up to rounding
@@ -318,22 +336,22 @@ class Polyhedron(FeasibleSet):
         """
         known = self._near_one
         if known is None or not np.array_equal(known[0], x):
-            found, in_time = self._near(x)
+            found, in_time = self._near(x, coarse)
             known = x.copy(), found
             if in_time:
                 self._near_one = known
         return known[1]
 
-    def _near(self, x: Array) -> tuple[Nearby | None, bool]:
+    def _near(self, x: Array, coarse: bool) -> tuple[Nearby | None, bool]:
         """The point `near` x, and whether there was time for the nearest one."""
-        found = nearby_point(self._exact_sides, x)
+        found = nearby_point(self._exact_sides, x, coarse)
         if found is None and self.has_rows:
-            found = nearby_point(self._rounded_sides, x)
+            found = nearby_point(self._rounded_sides, x, coarse)
             found = None if found is None else found._replace(exactly=False)
         if not self.has_rows or not np.isfinite(x).all():
             return found, True
-        reach, is_zero = self._reach(x)
         if found is None or self._share(found, x) > _CLOSE:
+            reach, is_zero = self._reach(x)
             try:
                 # A variable that is 0 moves last.
                 able = np.where(is_zero, np.sqrt(EPS) * reach, reach)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, afford, cached_property, one_thread
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
+from indefinite_opt.quadratic.matrices.positive_factor import sparse_least_eigenvalue
+from indefinite_opt.quadratic.matrices.sparse import (
+    Matrix,
+    as_dense,
+    as_sparse,
+    sizes_in,
+    with_data,
+)
 from indefinite_opt.quadratic.matrices.spectrum import (
     norm_bound,
     zero_tolerance,
@@ -27,14 +35,12 @@ _RAISES = 0.5, 2.0, 8.0
 _SPARSE_SHARE = 0.1
 """Share of entries that are not zero below which larger parts are factorised as sparse ones."""
 
-_LANCZOS_SHARE = 0.99
-"""Share of an eigenvalue by Lanczos iteration that a factorisation then has to prove."""
-
 
 class RowCurvature:
     """dᵀPd for all d with d = 0 in fixed variables, and for those with Ad = 0 as well.
 
-    P, symmetric, (n, n), and A, (k, n), are dense or sparse. P is judged in each variable's own
+    P, symmetric, (n, n), and A, (k, n), are dense or sparse; A may be a function that returns it,
+    which is only called if P is not semidefinite everywhere. P is judged in each variable's own
     unit, in z with x = unit∘z; see `own_units`. `fixed` is a mask, by default of no variable.
 
     >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
@@ -42,10 +48,16 @@ class RowCurvature:
     (False, True)
     """
 
-    def __init__(self, P: Matrix, A: Matrix, fixed: NDArray[np.bool_] | None = None) -> None:
-        self.given, self._rows = P, A
+    def __init__(
+        self, P: Matrix, A: Matrix | Callable[[], Matrix], fixed: NDArray[np.bool_] | None = None
+    ) -> None:
+        self.given, self._given_rows = P, A
         self.P = as_sparse(P)
         self.fixed = np.zeros(self.n, dtype=bool) if fixed is None else fixed
+
+    @cached_property
+    def _rows(self) -> Matrix:
+        return self._given_rows() if callable(self._given_rows) else self._given_rows
 
     @cached_property
     def moving(self) -> Any:
@@ -71,7 +83,7 @@ class RowCurvature:
     @cached_property
     def sizes(self) -> Any:
         """|P|, sparse, (n, n)."""
-        return abs(self.P)
+        return sizes_in(self.P)
 
     @cached_property
     def unit(self) -> Array | float:
@@ -85,10 +97,9 @@ class RowCurvature:
         unit = self.unit
         if isinstance(unit, float):
             return self.moving
-        scaled = self.moving.copy()
-        lines = np.repeat(np.arange(self.n), np.diff(scaled.indptr))
-        scaled.data *= unit[lines] * unit[scaled.indices]
-        return scaled
+        moving = self.moving
+        lines = np.repeat(unit, np.diff(moving.indptr))
+        return with_data(moving, moving.data * (lines * unit[moving.indices]))
 
     @cached_property
     def norm(self) -> float:
@@ -201,14 +212,14 @@ class RowCurvature:
 
         (n, n), (n, k), (k,). dᵀPd = dᵀMd + 2dᵀL(Ad) - (Ad)ᵀW(Ad) for every L and W. With this L the
         first three terms are P between projections onto the directions along the rows; W makes M
-        positive across them. Both are zero where P is convex for all d, and for rows so long or
-        short that they would overflow; then M and L are sparse.
+        positive across them. Both are zero for rows so long or short that they would overflow.
+        Where P is convex for all d, both have no columns, and M and L are sparse.
         """
         from scipy import sparse
 
-        k = self._rows.shape[0]
         if self.is_psd:
-            return self._scaled, sparse.csr_array((self.n, k)), np.zeros(k)
+            return self._scaled, sparse.csr_array((self.n, 0)), np.zeros(0)
+        k = self._rows.shape[0]
         afford(4.0 * k * k * self.n)
         A, P = self.A * self.unit, self._scaled.toarray()
         lengths = np.linalg.norm(A, axis=1)
@@ -288,59 +299,3 @@ def without(fixed: NDArray[np.bool_], P: Any) -> Any:
     kept.data[lines | fixed[P.indices]] = 0.0
     kept.eliminate_zeros()
     return kept
-
-
-def sparse_least_eigenvalue(matrix: Any, rounding: float) -> tuple[float, float] | None:
-    """A value just below the least eigenvalue of a sparse symmetric matrix, and its proved error.
-
-    A factorisation without pivoting, all of whose pivots are positive, proves that the matrix plus
-    `rounding` has no negative eigenvalue but for its own rounding; the value is then 0. Its inverse
-    serves Lanczos iteration, and a second factorisation proves a share of what that finds. None if
-    the first one meets a pivot that is not positive.
-
-    >>> from scipy import sparse
-    >>> chain = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(300, 300))
-    >>> exact = 2 - 2 * np.cos(np.pi / 301)
-    >>> value, error = sparse_least_eigenvalue(chain.tocsr(), 1e-12)
-    >>> bool(0.98 * exact < value - error < exact)
-    True
-    """
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-
-    n, first = matrix.shape[0], _positive_factor(matrix, rounding)
-    if first is None:
-        return None
-    factor, error = first
-    inverse = LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(n)
-    try:
-        largest = eigsh(inverse, 1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
-    except ArpackError:
-        return 0.0, rounding + error
-    share = _LANCZOS_SHARE * (1.0 / float(largest) - rounding)
-    second = _positive_factor(matrix, -share) if share > 2.0 * error else None
-    return (0.0, rounding + error) if second is None else (share, second[1])
-
-
-def _positive_factor(matrix: Any, shift: float) -> tuple[Any, float] | None:
-    """A factorisation of a symmetric matrix plus a shift with positive pivots, and its error.
-
-    It is that of a matrix that differs by at most Σ (s_i + 2)·eps·a_ii in the 2-norm, with s_i
-    entries in row i of the factor (Rump 2006, Verification of positive definiteness, BIT 46), taken
-    twice, as the second factor is not the exact transpose of the first one. None without one.
-    """
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
-
-    shifted = sparse.csc_array(matrix + sparse.diags_array(np.full(matrix.shape[0], shift)))
-    try:
-        factor = splu(
-            shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )  # fmt: skip
-    except RuntimeError:  # it is singular
-        return None
-    if not np.array_equal(factor.perm_r, factor.perm_c) or np.any(factor.U.diagonal() <= 0.0):
-        return None
-    most = int(np.bincount(factor.L.indices).max(initial=0))
-    return factor, 2.0 * (most + 2.0) * EPS * float(np.abs(shifted.diagonal()).sum())
