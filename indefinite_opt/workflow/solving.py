@@ -40,6 +40,7 @@ from indefinite_opt.quadratic import (
     CompiledProgram,
     Declaration,
     GlobalSearch,
+    PolyhedralQP,
     Problem,
     QuadraticProgram,
     Session,
@@ -339,6 +340,8 @@ def solve_with(
                 solution = session.solve(task)
                 solution.message = f"{solution.message}; used because {error}"
         answer = _measured(task, solution, convex)
+        if convex:
+            solution, answer = _sharpened(task, session, solution, answer)
         if replaceable and chosen.needs_convex:
             solution, answer = _polished(task, solution, answer)
         bracket, remarks, prove = None, tuple[str, ...](), float(options.prove or 0.0)
@@ -396,6 +399,23 @@ def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
         f"no point of {formulation} is known: the time limit of {seconds:.3g} s leaves no time for "
         "what its solver needs, such as eigenvalues or a feasible point; a longer one does"
     )
+
+
+def _sharpened(
+    task: Task[Any], session: Session[Any], solution: Solution, answer: Answer
+) -> tuple[Solution, Answer]:
+    """A more accurate solution of a convex program with rows, where the tests need one."""
+    program = task.program
+    if _passes(task, answer) or not isinstance(program, PolyhedralQP):
+        return solution, answer
+    if solution.status is not Status.SOLVED or not task.in_time(False, program.sharpen):
+        return solution, answer
+    with contextlib.suppress(SolverFailed):
+        again = session.solve(task)
+        better = _measured(task, again, convex=True)
+        if _left(task, better) < _left(task, answer):
+            return again, better
+    return solution, answer
 
 
 def _polished(task: Task[Any], solution: Solution, answer: Answer) -> tuple[Solution, Answer]:

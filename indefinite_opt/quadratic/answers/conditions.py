@@ -107,15 +107,22 @@ def fitted_multipliers(qp: PolyhedralQP, point: Point[Array], tol: float) -> Val
     return {name: multipliers[name] for name in shapes_by_kind(qp.feasible)}
 
 
-def balanced_residual(qp: PolyhedralQP, point: Point[Array], optimality: Optimality) -> float:
+def balanced_residual(
+    qp: PolyhedralQP, point: Point[Array], optimality: Optimality, enough: float = 0.0
+) -> float:
     """The residual of the first-order conditions in units in which entries are near 1.
 
     Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
-    variables with other units.
+    variables with other units. It is a bound that holds in all units where that is `enough`.
     """
-    units, stacked, zero = qp.units.column, stacked_multipliers(optimality), np.zeros(qp.n)
+    stacked, zero = stacked_multipliers(optimality), np.zeros(qp.n)
     left = optimality.reduced - stacked.get("lower", zero) + stacked.get("upper", zero)
     terms = np.maximum(np.abs(qp.q), np.abs(point.gradient - qp.q))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = float(np.max(np.where(left == 0.0, 0.0, np.abs(left) / terms), initial=0.0))
+    if share <= enough:
+        return share
+    units = qp.units.column
     return relative(float(np.max(np.abs(left) * units)), float(np.max(terms * units)))
 
 

@@ -25,6 +25,9 @@ _REGULAR = 1e-9
 _DENSE_ORDER = 100
 """Order up to which the equations of a face are solved as dense ones, which takes less time."""
 
+_MOST_LOST = 0.1
+"""Residual beside a right-hand side of 1 that iterative refinement removes in some steps."""
+
 _REFINEMENTS = 6
 """Steps of iterative refinement, which remove what the regularisation changes."""
 
@@ -37,9 +40,6 @@ _NOTHING = 1e-25
 _ROUNDING = 1e-11
 """Share of its terms by which a row or a multiplier may be wrong on a face."""
 
-_MAX_FACES = 20
-"""Most faces that are tried in turn."""
-
 _TOGETHER, _TINY_STEP = 4.0, 1e-9
 """Constraints that block the way to the end of a face together with the first one: those in at most
 so many times its step, or in a step as small as that."""
@@ -48,9 +48,9 @@ _WIDEST_QUOTIENT = 6.0
 """Logarithm of quotients of slacks and multipliers beyond which a constraint is certainly active or
 not."""
 
-_ATTEMPTS = (1e-9, 400_000), (1e-13, 1_500_000)
-"""Tolerances of Clarabel, and most entries of all factors of faces that are tried after it: the
-second attempt is made where the first one has come to no exact end."""
+ATTEMPTS = (1e-9, 400_000, 8), (1e-13, 1_500_000, 20)
+"""Tolerances of Clarabel, and most entries of all factors of faces, and most of these in turn, that
+are tried after it: the second attempt is for where the first one has come to no exact end."""
 
 _BASIS_TOLERANCE = 1e-9
 """Tolerance of HiGHS, whose last basis is then optimal up to rounding."""
@@ -109,15 +109,17 @@ class ConvexSolution(NamedTuple):
 
 
 def convex_solution(
-    P: Any, q: Array, body: Polyhedron, seconds: float = np.inf
-) -> ConvexSolution | None:
+    P: Any, q: Array, body: Polyhedron, seconds: float = np.inf,
+    attempts: tuple[tuple[float, int, int], ...] = ATTEMPTS,
+) -> ConvexSolution | None:  # fmt: skip
     """The solution of ½xᵀPx + qᵀx on a polyhedron, exact on its face if that is found.
 
     P is sparse and positive semidefinite. Without curvature HiGHS solves the program, and Clarabel
-    otherwise. None if the solver has no solution; `TimeLimitReached` if it has not ended in time.
+    otherwise, in one or more `attempts` until one is exact. None if the solver has no solution;
+    `TimeLimitReached` if it has not ended in time.
     """
     last = None
-    for tolerance, work in _ATTEMPTS if P.nnz else _ATTEMPTS[:1]:
+    for tolerance, work, most in attempts if P.nnz else attempts[:1]:
         began = clock()
         try:
             found = _by_solver(P, q, body, tolerance, seconds)
@@ -128,7 +130,7 @@ def convex_solution(
         seconds -= clock() - began
         if found is None:
             break
-        last, faces = found, _Faces(P, q, body, found, work)
+        last, faces = found, _Faces(P, q, body, found, work, most)
         for face in faces.likely():
             exact = faces.end(face)
             if exact is not None:
@@ -269,9 +271,10 @@ class _Faces:
     """Faces near a solution, one of which has the optimum as its stationary point."""
 
     def __init__(
-        self, P: Any, q: Array, body: Polyhedron, found: ConvexSolution, most_work: int
-    ) -> None:
-        self.most_work = most_work
+        self, P: Any, q: Array, body: Polyhedron, found: ConvexSolution, most_work: int,
+        most_faces: int,
+    ) -> None:  # fmt: skip
+        self.most_work, self.most_faces = most_work, most_faces
         self.P, self.q, self.body, self.found = P, q, body, found
         self.size = 1.0 + np.abs(found.x)
         self.room = _ROUNDING * (np.abs(body.rhs) + body.sizes_of_rows @ self.size)
@@ -326,7 +329,7 @@ class _Faces:
         """
         body = self.body
         base = face.onto(self.found.x, body)
-        for _ in range(_MAX_FACES):
+        for _ in range(self.most_faces):
             ended = self._stationary(base, face)
             if ended is None:
                 return None
@@ -439,7 +442,8 @@ def _factor(
 ) -> tuple[Any, Callable[[Array], Array], int] | None:
     """A matrix, a solver of its equations with a shifted diagonal, and the entries of its factors.
 
-    None if it is singular.
+    The order of pivots is one for symmetric matrices, which takes least time, or where that loses
+    most digits one for any. None if it is singular.
     """
     from scipy import sparse
     from scipy.linalg import lapack
@@ -453,8 +457,16 @@ def _factor(
             return None
         return dense, lambda right: np.asarray(lapack.dgetrs(factors, order, right)[0]), n * n
     exact = sparse.csc_array((entries, (lines, members)), shape=(n, n))
-    try:
-        factor = splu(exact + sparse.dia_array((shift[None], 0), shape=exact.shape).tocsc())
-    except RuntimeError:  # it is singular
-        return None
+    shifted = exact + sparse.dia_array((shift[None], 0), shape=exact.shape).tocsc()
+    right = np.cos(np.arange(n))
+    symmetric: dict[str, Any] = {
+        "permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}
+    }  # fmt: skip
+    for order in (symmetric, {}):
+        try:
+            factor = splu(shifted, **order)
+        except RuntimeError:  # it is singular
+            return None
+        if np.all(np.abs(right - shifted @ factor.solve(right)) <= _MOST_LOST):
+            break
     return exact, factor.solve, factor.nnz

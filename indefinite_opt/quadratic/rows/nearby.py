@@ -73,8 +73,11 @@ _ROOM = 2.0**-10
 _ACTIVE_SHARE = 1e-11
 """Share of its terms up to which a row counts as one that a point is at."""
 
-_INVERSE_STEPS = 3
-"""Steps of inverse iteration to a least eigenvalue, of which half is then proved."""
+_SWEEPS = 2
+"""Scalings of equations and unknowns, where they are dependent without these up to rounding."""
+
+_INVERSE_STEPS, _PROVED_SHARES = 4, (0.3, 0.03)
+"""Steps of inverse iteration to a least eigenvalue, and shares of it that a proof is sought of."""
 
 _PROJECTIONS, _REGULAR = 12, 1e-10
 """Most projections onto equations, and what is added to the products of these."""
@@ -379,26 +382,33 @@ def _least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Arra
     """
     from scipy import sparse
 
-    value = rows.value * unit[rows.member]
-    used = np.flatnonzero(value)
-    place, member, value = rows.place[used], rows.member[used], value[used]
-    largest = np.zeros(rows.height)
-    np.maximum.at(largest, place, np.abs(value))
-    held = np.flatnonzero(largest)
-    if not held.size or np.any(missed[largest == 0.0]):
-        return None
-    height = power_near(largest[held])
+    used = np.flatnonzero((unit[rows.member] > 0.0) & (rows.value != 0.0))
+    place, member, given = rows.place[used], rows.member[used], rows.value[used]
     counts = np.bincount(place, minlength=rows.height)
-    value = value / np.repeat(height, counts[held])
-    if np.any(np.abs(value) < _EXACT_SIZES[0]):
-        return None  # scaling may have rounded it
-    starts = np.concatenate([[0], np.cumsum(counts[held])])
-    C = sparse.csr_array((value, member, starts), shape=(held.size, x.size))
-    across = C.T.tocsr()
-    product, squares = C @ across, float(value @ value)
-    rounding = (float(counts.max()) + 2.0) * EPS * squares
-    least = 8.0 * rounding + 8.0 * min(held.size, DENSE_ORDER) * EPS * squares
-    factor = positive_factor(product, -least)
+    held = np.flatnonzero(counts)
+    if not held.size or np.any(missed[counts == 0]):
+        return None
+    if np.count_nonzero(np.bincount(member)) < held.size:
+        return None
+    starts = np.append((np.cumsum(counts) - counts)[held], member.size)
+    for sweep in range(_SWEEPS + 1):
+        value = given * unit[member]
+        height = power_near(np.maximum.reduceat(np.abs(value), starts[:-1]))
+        scaled = value / np.repeat(height, counts[held])
+        if min(np.abs(value).min(), np.abs(scaled).min()) < _EXACT_SIZES[0]:
+            return None  # scaling may have rounded it
+        if sweep in (0, _SWEEPS):  # other units may have a larger ε
+            C = sparse.csr_array((scaled, member, starts), shape=(held.size, x.size))
+            across = C.T.tocsr()
+            product, squares = C @ across, float(scaled @ scaled)
+            share = float(counts.max()) + 2.0 + (held.size if held.size <= DENSE_ORDER else 0.0)
+            rounding, least = (float(counts.max()) + 2.0) * EPS * squares, 4.0 * share * EPS * squares
+            factor = positive_factor(product, -least)
+            if factor is not None:
+                break
+        widest = np.zeros(x.size)
+        np.maximum.at(widest, member, np.abs(scaled))
+        unit = unit / power_near(np.sqrt(widest))
     if factor is None:
         return None
     own, rhs, left = rows.chosen(held), rhs[held], missed[held]
@@ -427,9 +437,12 @@ def _least_eigenvalue(matrix: Any, least: float, factor: PositiveFactor) -> floa
     v = np.cos(np.arange(matrix.shape[0]))
     for _ in range(_INVERSE_STEPS):
         v = factor.solve(v / np.linalg.norm(v))
-    more = least + 0.5 / float(np.linalg.norm(v))
-    better = positive_factor(matrix, -more) if more > 2.0 * least else None
-    return least - factor.error if better is None else more - better.error
+    for share in _PROVED_SHARES:
+        more = least + share / float(np.linalg.norm(v))
+        better = positive_factor(matrix, -more) if more > 2.0 * least else None
+        if better is not None:
+            return more - better.error
+    return least - factor.error
 
 
 def by_independence(matrix: Array, share: float) -> tuple[Indices, Indices, int]:

@@ -27,7 +27,11 @@ from indefinite_opt.quadratic.matrices.sparse import (
 from indefinite_opt.quadratic.matrices.units import Units, program_units
 from indefinite_opt.quadratic.programs.program import Point
 from indefinite_opt.quadratic.programs.qp import QP, across_rows
-from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
+from indefinite_opt.quadratic.rows.convex_solution import (
+    ATTEMPTS,
+    ConvexSolution,
+    convex_solution,
+)
 from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
 from indefinite_opt.quadratic.rows.feasibility import feasible_point
 from indefinite_opt.quadratic.rows.multipliers import shapes_by_kind
@@ -85,6 +89,7 @@ class PolyhedralQP(QP):
         self.named = named
         self.epigraphs, self.constants, self.doubt = epigraphs, constants, doubt
         self._solution: tuple[ConvexSolution | None] | None = None
+        self._attempts = 0
 
     @cached_property
     def P(self) -> Array:
@@ -131,27 +136,49 @@ class PolyhedralQP(QP):
     def convex_solution(self) -> ConvexSolution | None:
         """Where a solver of convex programs ends, at a point that is proved to be feasible.
 
-        None for other programs, and if no point nearby is proved to be feasible. It is kept if no
-        time limit has made it less accurate. `TimeLimitReached` if half of the seconds that are
+        None for other programs, and if no point nearby is proved to be feasible. `sharpen` may make
+        it more accurate. It is kept if no time limit has made it less so. `TimeLimitReached` if half of the seconds that are
         left do not suffice; the other half is for finding a feasible point.
         """
         if self._solution is not None:
             return self._solution[0]
         found = None
         if not self.is_searched and self.is_psd:
-            found = self._solved(0.5 * seconds_left())
+            found = self._solved(0.5 * seconds_left(), ATTEMPTS[:1])
         proved = None if found is None else self._proved(found)
+        self._attempts = 1
+        if found is not None and proved is None and not found.exact:
+            found = self._solved(0.5 * seconds_left(), ATTEMPTS[1:])
+            proved, self._attempts = None if found is None else self._proved(found), 2
         if seconds_left() > 0.0 and not (found is not None and found.early):
             self._solution = (proved,)
         return proved
 
-    def _solved(self, seconds: float) -> ConvexSolution | None:
+    def sharpen(self) -> bool:
+        """Replace a `convex_solution` that is not exact by a more accurate one; whether it is new.
+
+        That takes about as long once more, and is done once.
+        """
+        known = None if self._solution is None else self._solution[0]
+        if known is None or known.exact or self._attempts > 1 or self.is_linear_objective:
+            return False
+        self._attempts = 2
+        found = self._solved(0.5 * seconds_left(), ATTEMPTS[1:])
+        proved = None if found is None else self._proved(found)
+        if proved is None:
+            return False
+        self._solution = (proved,)
+        return True
+
+    def _solved(
+        self, seconds: float, attempts: tuple[tuple[float, int, int], ...]
+    ) -> ConvexSolution | None:
         body = self.feasible
         (P, q, _), given = self._moving, self.along_rows.P
         if P is not given and RowCurvature(self._given, body.given_rows[1]).is_psd:
             # In the program as it is given, fixed variables add nothing large to q.
             P, q = given, self.q
-        found = convex_solution(P, q, body, seconds)
+        found = convex_solution(P, q, body, seconds, attempts)
         if found is None or P is given:
             return found
         slopes = self.gradient(found.x) + body.columns @ found.multipliers
@@ -178,7 +205,7 @@ class PolyhedralQP(QP):
             self.constant
         )
         coarse = min(abs(value), abs(value + self.constant)) > _NO_ZERO * terms
-        near = self.feasible.near(found.x, coarse)
+        near = self.feasible.near(found.x, coarse, any_distance=not found.exact)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
             return found if stays else found._replace(x=near.x)

@@ -327,28 +327,34 @@ class Polyhedron(FeasibleSet):
         # What is no number, as after an overflow, satisfies nothing.
         return float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
 
-    def near(self, x: Array, coarse: bool = False) -> Nearby | None:
+    def near(
+        self, x: Array, coarse: bool = False, any_distance: bool = False
+    ) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
 
         Rows hold exactly or, where data are rounded so that no such point is found, up to rounding
         of their right-hand sides. Where the first one that is found is not `_CLOSE`, or moves a
-        variable that is 0 by more than rounding, it is the nearest one in units of `_reach`.
+        variable that is 0 by more than rounding, it is the nearest one in units of `_reach`, unless
+        `any_distance` will do. For `coarse` see `nearby_point`.
         """
         known = self._near_one
         if known is None or not np.array_equal(known[0], x):
-            found, in_time = self._near(x, coarse)
+            found, in_time = self._near(x, coarse, any_distance)
             known = x.copy(), found
-            if in_time:
+            if in_time and not any_distance:
                 self._near_one = known
         return known[1]
 
-    def _near(self, x: Array, coarse: bool) -> tuple[Nearby | None, bool]:
+    def _near(
+        self, x: Array, coarse: bool, any_distance: bool
+    ) -> tuple[Nearby | None, bool]:
         """The point `near` x, and whether there was time for the nearest one."""
         found = nearby_point(self._exact_sides, x, coarse)
         if found is None and self.has_rows:
             found = nearby_point(self._rounded_sides, x, coarse)
             found = None if found is None else found._replace(exactly=False)
-        if not self.has_rows or not np.isfinite(x).all():
+        enough = any_distance and found is not None
+        if enough or not self.has_rows or not np.isfinite(x).all():
             return found, True
         if found is None or self._share(found, x) > _CLOSE:
             reach, is_zero = self._reach(x)

@@ -111,13 +111,22 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     qp = task.program
     if not qp.has_own_rows:
         return None
+    solution = _accurate(task, name)
+    if solution is None and task.in_time(False, qp.sharpen):
+        solution = _accurate(task, name)
+    return solution
+
+
+def _accurate(task: Task[Any], name: str) -> Solution | None:
+    """The `convex_solution`, if it is one of this solver that is as accurate as the task asks."""
+    qp = task.program
     found = task.in_time(None, lambda: qp.convex_solution)
     if found is None or found.solver != name:
         return None
     x = found.x
     multipliers, point = answers.named_of_rows(qp, found.by_kind(qp.feasible), x), qp.at(x)
     optimality = answers.optimality(qp, point, multipliers, task.tol)
-    balanced = 0.0 if found.exact else answers.balanced_residual(qp, point, optimality)
+    balanced = 0.0 if found.exact else answers.balanced_residual(qp, point, optimality, task.tol)
     paid = relative(optimality.complementarity, task.unit(point))
     if (
         answers.inconsistencies(qp, optimality, task.tol)

@@ -37,6 +37,10 @@ from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.solvers.proxy_kernel import svm_bound
 
 
+_LARGER = 1e6
+"""How many times larger multipliers may be that are recovered than those that came."""
+
+
 def begun(
     task: Task[Any], point: Point[Any], came: Values | None = None, given: bool = False
 ) -> Answer:
@@ -255,12 +259,12 @@ def _zero_range(task: Task[Any], answer: Answer) -> float:
     values += [] if bound.attained is None else [bound.attained]
     if not np.isfinite(values).all():
         return 0.0
-    # A solver is only called for multipliers if those that came leave the question open.
-    asks = answer.came and program.multipliers_from_solver
-    if asks and not answers.are_zero(
-        program, answers.zero_range(program, point, answer.came), *values
-    ):
-        return 0.0
+    # Multipliers are only recovered if those that came leave the question open.
+    if answer.came and not answer.given:
+        known = answers.zero_range(program, point, answer.came)
+        room = known if program.multipliers_from_solver else _LARGER * known
+        if not answers.are_zero(program, room, *values):
+            return 0.0
     rounding = rounding_at(task, answer)
     return rounding if answers.are_zero(program, rounding, *values) else 0.0
 
