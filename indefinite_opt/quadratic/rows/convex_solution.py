@@ -57,9 +57,12 @@ _BASIS_TOLERANCE = 1e-9
 
 _MAX_ITER = 200
 
-_FAR = 1e10
-"""Times the least size of a right-hand side from which on others are far away: beside them
-solvers may see nothing else."""
+_FAR, _RESIDUE = 1e10, 1e-13
+"""Times the least size of a right-hand side from which on others are far away: beside them solvers
+may see nothing else; and share of the first quartile of sizes below which one is rounding."""
+
+_PRESOLVED = 2000
+"""Entries from which on linear programs are solved in less time with presolve."""
 
 _SETUP, _LEAST_ITERATIONS = 8000.0, 8
 """Operations by which Clarabel sets up an entry, and factorisations that a solution takes."""
@@ -145,6 +148,8 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
     set_tolerance(highs, _BASIS_TOLERANCE)
+    if body.rows.nnz < _PRESOLVED:
+        highs.setOptionValue("presolve", "off")
     status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise TimeLimitReached("HiGHS did not end in time")
@@ -190,7 +195,11 @@ def _without_far_rows(
     with np.errstate(over="ignore"):
         zeros = np.zeros(body.rhs.size)
         sizes = np.divide(np.abs(body.rhs), largest, out=zeros, where=largest > 0.0)
-    least = float(np.min(sizes, where=sizes > 0.0, initial=np.inf))
+    known = np.sort(sizes[sizes > 0.0])
+    if not known.size:
+        return None
+    # What a modelling tool has rounded is no size.
+    least = float(known[known > _RESIDUE * known[known.size // 4]][0])
     far = ~body.are_equations & (body.rhs > 0.0) & (sizes > _FAR * least)
     if not far.any():
         return None

@@ -690,7 +690,7 @@ def _inner(sides: Sides, x: Array, reach: Array) -> Array | None:
         np.append(np.maximum(lower, -1.0), np.zeros(count)),
         np.append(np.minimum(upper, 1.0), np.ones(count)), below, goal, equations,
     )  # fmt: skip
-    solution = solved_by_highs(form, seconds=seconds_left())
+    solution = solved_by_highs(form, seconds=seconds_left(), presolve=False)
     return None if solution is None else around.read(sides, x, reach, solution[0])
 
 
