@@ -11,6 +11,7 @@ from indefinite_opt.foundation import EPS, LEAST, Array, is_sparse
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
+    Entries,
     as_dense,
     as_sparse,
     largest_in_rows,
@@ -43,6 +44,9 @@ the smallest tolerance of HiGHS."""
 _MAX_ROUNDS = 8
 """Most times that variables are taken in whose slopes the change of multipliers has made costly."""
 
+_TURN = 3
+"""The round from which on all variables inside count whose slopes are rounding."""
+
 _FAR = 1e9
 """How many times farther than the largest entry an end is that counts as infinite for costs."""
 
@@ -61,6 +65,9 @@ _NEAR_ZERO = 1e-9
 
 _NO_UNIT = 1e-290
 """Size of terms up to which they are no unit of a slope: quotients by it overflow."""
+
+_ALIKE = 1e-12
+"""Share of its terms up to which a combination of columns may be the same as another one."""
 
 _SMALL = 400
 """Most coefficients for which fractions take less time than better multipliers."""
@@ -192,9 +199,16 @@ class DualBound:
         bound, flat = -np.inf, self.curvature.least <= 0.0
         # All slopes of free variables have to be 0, also those that are so before others change.
         zero = np.isinf(self.falls) & np.isinf(self.rises) & flat & costly.any()
-        for _ in range(_MAX_ROUNDS):
+        inside = flat & (self.falls < 0.0) & (self.rises > 0.0)
+        for turn in range(_MAX_ROUNDS):
             zero |= costly
-            found = self._zeroed(multipliers, zero)
+            found = None
+            if turn == _TURN:  # Others that the next change would make costly are taken in at once.
+                rounded = np.abs(slopes) <= _ROUNDED_SHARE * self._sizes(nearby)
+                more = zero | (rounded & inside)
+                found = self._zeroed(multipliers, more)
+                zero = zero if found is None else more
+            found = found or self._zeroed(multipliers, zero)
             if found is None:
                 break
             nearby, doubt = found
@@ -222,21 +236,30 @@ class DualBound:
         weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
         chosen = self.columns[members]
         columns = chosen.toarray()
-        weighted = columns.T * weights[:, None]
+        # Rows without these variables cannot change their slopes.
+        used = np.flatnonzero((columns != 0.0).any(axis=0) & (weights > 0.0))
+        if not used.size:
+            return None
+        weighted = columns.T[used] * weights[used, None]
         lengths = np.abs(weighted).max(axis=0, initial=0.0)
         weighted /= np.where(lengths > 0.0, lengths, 1.0)
         if not np.isfinite(weighted).all() or not lengths.any():
             return None
         held, order, count = by_independence(weighted, RANK_TOLERANCE)
-        held, first, others = held[:count], order[:count], order[count:]
+        held, first, others = used[held[:count]], order[:count], order[count:]
         B = columns[np.ix_(first, held)]
         inverse: Array = np.linalg.inv(B).astype(float)
         if others.size:
             parts = chosen, self.curvature.P[members], self.q[members, None], self.L[members]
             whole = np.hstack([as_dense("rows", part) for part in parts]).T
-            for j in others:
-                shares = np.round(64.0 * (inverse.T @ columns[j, held])) / 64.0
-                if exact_residuals(whole[:, first], shares, whole[:, j]).any():
+            shares = np.round(64.0 * (columns[np.ix_(others, held)] @ inverse)) / 64.0
+            known, left = whole[:, first], whole[:, others]
+            sizes = np.abs(known) @ np.abs(shares.T) + np.abs(left)
+            if np.any(np.abs(known @ shares.T - left) > _ALIKE * sizes):
+                return None
+            entries = Entries.of(known)
+            for share, column in zip(shares, left.T, strict=True):
+                if exact_residuals(entries, share, column).any():
                     return None
         members = members[first]
         nearby = multipliers.copy()
