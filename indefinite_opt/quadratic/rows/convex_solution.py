@@ -471,11 +471,12 @@ def _factor(
     symmetric: dict[str, Any] = {
         "permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}
     }  # fmt: skip
+    factor = None
     for order in (symmetric, {}):
         try:
             factor = splu(shifted, **order)
         except RuntimeError:  # it is singular
-            return None
+            continue
         if np.all(np.abs(right - shifted @ factor.solve(right)) <= _MOST_LOST):
             break
-    return exact, factor.solve, factor.nnz
+    return None if factor is None else (exact, factor.solve, factor.nnz)

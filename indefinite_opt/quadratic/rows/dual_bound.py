@@ -200,12 +200,12 @@ class DualBound:
         # All slopes of free variables have to be 0, also those that are so before others change.
         zero = np.isinf(self.falls) & np.isinf(self.rises) & flat & costly.any()
         inside = flat & (self.falls < 0.0) & (self.rises > 0.0)
+        nearby, slopes = multipliers, np.zeros(flat.size)
         for turn in range(_MAX_ROUNDS):
             zero |= costly
             found = None
             if turn == _TURN:  # Others that the next change would make costly are taken in at once.
-                rounded = np.abs(slopes) <= _ROUNDED_SHARE * self._sizes(nearby)
-                more = zero | (rounded & inside)
+                more = zero | (inside & (np.abs(slopes) <= _ROUNDED_SHARE * self._sizes(nearby)))
                 found = self._zeroed(multipliers, more)
                 zero = zero if found is None else more
             found = found or self._zeroed(multipliers, zero)

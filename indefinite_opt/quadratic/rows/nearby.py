@@ -277,7 +277,7 @@ def _solved(
     if np.any(missed[largest == 0.0]):
         return None  # an equation whose entries have no slack
     inner = _INNER_SHARE * float(np.max(np.abs(x), initial=0.0))
-    found = _least_change(rows, rhs, missed, even, x)
+    found = least_change(rows, rhs, missed, even, x)
     if found is not None and np.all(found.radius <= np.minimum(slack, inner)):
         return found
     core, alone = _own_entries(rows, unit, largest)
@@ -373,7 +373,7 @@ def _solved_together(
     return Nearby(x, radius)
 
 
-def _least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Array) -> Nearby | None:
+def least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Array) -> Nearby | None:
     """A point near x that solves equations by the least ‖δ/unit‖; None if they are dependent.
 
     With C = rows·diag(unit), each row in its own unit, δ = diag(unit)·Cᵀλ and CCᵀλ = -left. Where
@@ -399,10 +399,14 @@ def _least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Arra
             return None  # scaling may have rounded it
         if sweep in (0, _SWEEPS):  # other units may have a larger ε
             C = sparse.csr_array((scaled, member, starts), shape=(held.size, x.size))
+            C.sort_indices()
             across = C.T.tocsr()
             product, squares = C @ across, float(scaled @ scaled)
             share = float(counts.max()) + 2.0 + (held.size if held.size <= DENSE_ORDER else 0.0)
-            rounding, least = (float(counts.max()) + 2.0) * EPS * squares, 4.0 * share * EPS * squares
+            rounding, least = (
+                (float(counts.max()) + 2.0) * EPS * squares,
+                4.0 * share * EPS * squares,
+            )
             factor = positive_factor(product, -least)
             if factor is not None:
                 break
@@ -412,21 +416,27 @@ def _least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Arra
     if factor is None:
         return None
     own, rhs, left = rows.chosen(held), rhs[held], missed[held]
-    size, before = float(np.linalg.norm(left / height)), np.inf
+    size, before = _length(left / height), np.inf
     while size > 0.0 and before > 2.0 * size:
         nearer = x - unit * (across @ factor.solve(left / height))
         after = exact_residuals(own, nearer, rhs)
-        before, size_after = size, float(np.linalg.norm(after / height))
+        before, size_after = size, _length(after / height)
         if not size_after < size:
             break
         x, left, size = nearer, after, size_after
     radius = np.zeros(x.size)
-    if size > 0.0:
+    if left.any():
         proved = _least_eigenvalue(product, least, factor) - rounding
-        if not proved > 0.0:
-            return None
+        if not (proved > 0.0 and size > _EXACT_SIZES[0]):
+            return None  # below that size digits may be lost
         radius[member] = (1.0 + np.sqrt(EPS)) * (size / math.sqrt(proved)) * unit[member]
     return Nearby(x, radius)
+
+
+def _length(v: Array) -> float:
+    """‖v‖, whose squares may underflow."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    return largest * float(np.linalg.norm(v / largest)) if largest > 0.0 else 0.0
 
 
 def _least_eigenvalue(matrix: Any, least: float, factor: PositiveFactor) -> float:

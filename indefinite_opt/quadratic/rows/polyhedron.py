@@ -327,9 +327,7 @@ class Polyhedron(FeasibleSet):
         # What is no number, as after an overflow, satisfies nothing.
         return float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
 
-    def near(
-        self, x: Array, coarse: bool = False, any_distance: bool = False
-    ) -> Nearby | None:
+    def near(self, x: Array, coarse: bool = False, any_distance: bool = False) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
 
         Rows hold exactly or, where data are rounded so that no such point is found, up to rounding
@@ -345,9 +343,7 @@ class Polyhedron(FeasibleSet):
                 self._near_one = known
         return known[1]
 
-    def _near(
-        self, x: Array, coarse: bool, any_distance: bool
-    ) -> tuple[Nearby | None, bool]:
+    def _near(self, x: Array, coarse: bool, any_distance: bool) -> tuple[Nearby | None, bool]:
         """The point `near` x, and whether there was time for the nearest one."""
         found = nearby_point(self._exact_sides, x, coarse)
         if found is None and self.has_rows:

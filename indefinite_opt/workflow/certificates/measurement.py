@@ -36,7 +36,6 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.solvers.proxy_kernel import svm_bound
 
-
 _LARGER = 1e6
 """How many times larger multipliers may be that are recovered than those that came."""
 
