@@ -402,11 +402,9 @@ def least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Array
             C.sort_indices()
             across = C.T.tocsr()
             product, squares = C @ across, float(scaled @ scaled)
-            share = float(counts.max()) + 2.0 + (held.size if held.size <= DENSE_ORDER else 0.0)
-            rounding, least = (
-                (float(counts.max()) + 2.0) * EPS * squares,
-                4.0 * share * EPS * squares,
-            )
+            rounding = (float(counts.max()) + 2.0) * EPS * squares
+            dense = held.size if held.size <= DENSE_ORDER else 0
+            least = 4.0 * (rounding + dense * EPS * squares)
             factor = positive_factor(product, -least)
             if factor is not None:
                 break

@@ -137,8 +137,9 @@ class PolyhedralQP(QP):
         """Where a solver of convex programs ends, at a point that is proved to be feasible.
 
         None for other programs, and if no point nearby is proved to be feasible. `sharpen` may make
-        it more accurate. It is kept if no time limit has made it less so. `TimeLimitReached` if half of the seconds that are
-        left do not suffice; the other half is for finding a feasible point.
+        it more accurate. It is kept if no time limit has made it less so. `TimeLimitReached` if
+        half of the seconds that are left do not suffice; the other half is for finding a feasible
+        point.
         """
         if self._solution is not None:
             return self._solution[0]
@@ -199,12 +200,11 @@ class PolyhedralQP(QP):
         The exact end of a face stays as it is where it hardly violates a constraint: its zeros are
         zeros, and its bounds bounds.
         """
-        P, x = self.along_rows, found.x
-        value = 0.5 * float(x @ (P.P @ x)) + float(self.q @ x)
-        terms = float(np.abs(x) @ (0.5 * (P.sizes @ np.abs(x)) + np.abs(self.q))) + abs(
-            self.constant
-        )
-        coarse = min(abs(value), abs(value + self.constant)) > _NO_ZERO * terms
+        x, curved = found.x, self.along_rows.P @ found.x
+        value, size = float(x @ (0.5 * curved + self.q)), np.abs(x)
+        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+        least = min(abs(value), abs(value + self.constant))
+        coarse = least > _NO_ZERO * (terms + abs(self.constant))
         near = self.feasible.near(found.x, coarse, any_distance=not found.exact)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
