@@ -65,6 +65,9 @@ from indefinite_opt.workflow.pairwise import PairwiseResult, refuse_start
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
+_WELL_WITHIN = 0.1
+"""Share of the tolerance up to which a solution that is not exact stays as it is."""
+
 Start = ArrayLike | Mapping[str, ArrayLike]
 
 
@@ -404,9 +407,9 @@ def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
 def _sharpened(
     task: Task[Any], session: Session[Any], solution: Solution, answer: Answer
 ) -> tuple[Solution, Answer]:
-    """A more accurate solution of a convex program with rows, where the tests need one."""
-    program = task.program
-    if _passes(task, answer) or not isinstance(program, PolyhedralQP):
+    """A more accurate solution of a convex program with rows, where the tests hardly hold."""
+    program, least = task.program, _WELL_WITHIN * task.tol
+    if max(answer.primal, answer.open) <= least or not isinstance(program, PolyhedralQP):
         return solution, answer
     if solution.status is not Status.SOLVED or not task.in_time(False, program.sharpen):
         return solution, answer

@@ -184,10 +184,11 @@ class DualBound:
             rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
             dear = np.flatnonzero(~(rounding <= self.worth))
         if dear.size:
-            parts = [self.curvature.P[dear], self.columns[dear]]
-            sums = sparse.hstack(parts, format="csr")
-            if sums.nnz <= _MAX_EXACT_ENTRIES:
+            sums, point = self.columns[dear], multipliers
+            if self.curvature.P.nnz:
+                sums = sparse.hstack([self.curvature.P[dear], sums], format="csr")
                 point = np.concatenate([self.point.x, multipliers])
+            if sums.nnz <= _MAX_EXACT_ENTRIES:
                 slopes[dear] = exact_residuals(sums, point, -self.q[dear])
                 error[dear] = EPS * np.abs(slopes[dear])
         return slopes - self.turned, error + self.turned_error
