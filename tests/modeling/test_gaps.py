@@ -680,7 +680,7 @@ def test_multipliers_of_a_file_do_not_widen_what_counts_as_zero(
 ) -> None:
     """The optima are 1, at α = e, and 2, at ξ = e; see `gaps`."""
     path = tmp_path / "result.npz"
-    iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), formulation).save(path)
+    iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), formulation).save(path, with_matrix=True)
     with np.load(path) as file:
         entries: dict[str, Any] = {name: file[name] for name in file.files}
     assert changed.keys() <= entries.keys()
