@@ -9,13 +9,13 @@ from indefinite_opt.foundation import Array
 _of_multiples = library.function("exponential_of_multiples", Table, NUMBER)
 
 
-def exponential(matrix: Array, factor: float) -> Array:
+def exp(matrix: Array, factor: float) -> Array:
     """exp(factor · x) for every entry x of a matrix without gaps, in place.
 
     The error is below one unit in the last place, and every processor computes the same number.
 
     >>> import numpy as np
-    >>> exponential(np.array([[0.0, 1.0]]), -2.0).round(4)
+    >>> exp(np.array([[0.0, 1.0]]), -2.0).round(4)
     array([[1.    , 0.1353]])
     """
     _of_multiples(table(matrix, "matrix", changed=True), factor)

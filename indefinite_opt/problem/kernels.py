@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.core import distances as loops
-from indefinite_opt.core.exponential import exponential
+from indefinite_opt.core import exponential
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     Array,
@@ -355,7 +355,7 @@ class Gaussian(_OfWidth):
     def evaluate(self, X: Array, Z: Array) -> Array:
         # In place, here and below, as new memory for large matrices takes longer than the formula.
         K = _distances(X, Z, "sqeuclidean")
-        return exponential(K, -_width(self.gamma, X))
+        return exponential.exp(K, -_width(self.gamma, X))
 
     def definiteness(self, d: int) -> Definiteness | None:
         theorem = "Gaussian kernels are positive definite (Schoenberg 1938)"
@@ -427,7 +427,7 @@ class Laplacian(_OfWidth):
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         K = _distances(X, Z, "cityblock")
-        return exponential(K, -_width(self.gamma, X))
+        return exponential.exp(K, -_width(self.gamma, X))
 
     def definiteness(self, d: int) -> Definiteness | None:
         theorem = "Laplacian kernels are positive definite (Schoenberg 1938)"
@@ -489,7 +489,7 @@ class L1Gaussian(_OfWidth):
     def evaluate(self, X: Array, Z: Array) -> Array:
         K = _distances(X, Z, "cityblock")
         K *= K
-        return exponential(K, -_width(self.gamma, X))
+        return exponential.exp(K, -_width(self.gamma, X))
 
     def definiteness(self, d: int) -> Definiteness | None:
         return Gaussian(self.gamma).definiteness(d) if d == 1 else None
@@ -724,7 +724,8 @@ def of_distances(D: Array, form: str, gamma: float) -> Array:
         return D
     if form == "linear":
         return -0.5 * D**2
-    return exponential(D.copy("C") if form == "exponential" else np.square(D, order="C"), -gamma)
+    powers = D.copy("C") if form == "exponential" else np.square(D, order="C")
+    return exponential.exp(powers, -gamma)
 
 
 @dataclass(frozen=True)

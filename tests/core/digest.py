@@ -68,7 +68,7 @@ def points() -> Iterator[Array]:
     left, right = (np.square(each).sum(axis=1) for each in (X, Z))
     yield distances.squares_by_products(X, Z, left, right)
     yield from norms.row_norms(uniform(7, 50))
-    yield exponential.exponential(uniform(7, 50), 750.0)
+    yield exponential.exp(uniform(7, 50), 750.0)
 
 
 def relaxations() -> Iterator[Array]:

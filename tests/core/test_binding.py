@@ -94,7 +94,7 @@ def entries() -> dict[str, Entry]:
             of(program=program(), point=point(), linear=-np.ones(N), plan=plan,
                state=np.array([1], np.uint64)),
         ),
-        "exponential": (exponential.exponential, of(matrix=np.eye(3), factor=-1.0)),
+        "exponential": (exponential.exp, of(matrix=np.eye(3), factor=-1.0)),
         "row_norms": (norms.row_norms, of(K=np.eye(3))),
         "scan": (symmetry.scan, of(K=np.eye(3))),
         "part_program": (
