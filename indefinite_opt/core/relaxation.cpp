@@ -29,6 +29,14 @@ constexpr Index SWEEPS_PER_ITERATION = 2;
 // Ratio of the two residuals, after balancing, above which the penalty changes.
 constexpr double MAX_IMBALANCE = 2.0;
 
+// Most literals of an inequality.
+constexpr Index MAX_LITERALS = 7;
+
+// Most exchanges of a literal for another one in the search for a violated inequality, and what
+// each must gain at least, so that rounding does not lead in a circle.
+constexpr Index MAX_EXCHANGES = 20;
+constexpr double MIN_GAIN = 1e-9;
+
 // Largest order of a matrix for which LAPACK counts its memory in 32-bit integers.
 constexpr Index MAX_ORDER = 32000;
 
@@ -52,7 +60,7 @@ struct Iterate {  // V + cut is Z minus the multipliers of Z ≥ 0
     Matrix pairs, ends, squares;
     Vector corner;
     Matrix cut;
-    Inequalities kinds[2];  // triangles and pentagons
+    Inequalities kinds[3];  // triangles, pentagons and heptagons
     Vector penalty;
     Matrix U;
 };
@@ -227,60 +235,98 @@ Index keep_above(Table<Index> literals, Vector found, double least) {
     return kept;
 }
 
-struct Pair {  // two literals: what they add, their variables, and whether their signs are equal
-    double value;
-    Index first, second;
-    bool same;
-};
+// Literals of different variables, with values ±d, whose products of two are to sum to little.
+struct LiteralSet {
+    ConstantMatrix D;
+    Vector sums, open;  // Σ ±D over the literals for each variable; 0 for their own variables, or 1
+    Index size;
+    Index members[MAX_LITERALS];
+    double signs[MAX_LITERALS];
 
-// The least of a row of `best_pair`, or less where sums of taken variables are zero.
-double least_of_row(Constants D, double sum, Constants sums, Index count) {
-    double least = INF;
-#pragma omp simd reduction(min : least)
-    for (Index r = 0; r < count; ++r) {
-        const double alike = D[r] - fabs(sum + sums[r]), unlike = -D[r] - fabs(sum - sums[r]);
-        least = smaller(smaller(alike, unlike), least);
+    void add(Index member, double factor) {
+        const Constants row = D[member];
+        for (Index q = 0; q < sums.size; ++q) sums[q] += factor * row[q];
     }
-    return least;
-}
 
-// The pair that adds the least, among variables that are not taken, whose sums are zero.
-//
-// It is looked for below `least`, where no entry of D is larger than `largest`.
-Pair best_pair(ConstantMatrix D, double largest, Constants sums, View<bool> taken, double least) {
-    Pair best{least, -1, -1, true};
-    double steepest = 0.0;
-    for (Index q = 0; q < D.count; ++q) steepest = larger(fabs(sums[q]), steepest);
-    for (Index q = 1; q < D.count; ++q) {
-        if (taken[q] || -largest - fabs(sums[q]) - steepest >= best.value) continue;
-        if (least_of_row(D[q], sums[q], sums, q) >= best.value) continue;
-        for (Index r = 0; r < q; ++r) {
-            if (taken[r]) continue;
-            const double alike = D[q][r] - fabs(sums[q] + sums[r]);
-            const double unlike = -D[q][r] - fabs(sums[q] - sums[r]);
-            if (alike < best.value) best = {alike, q, r, true};
-            if (unlike < best.value) best = {unlike, q, r, false};
+    void append(Index member, double sign) {
+        members[size] = member;
+        signs[size++] = sign;
+        open[member] = 0.0;
+        add(member, sign);
+    }
+
+    void remove(Index place) {
+        const Index member = members[place];
+        const double sign = signs[place];
+        members[place] = members[--size];
+        signs[place] = signs[size];
+        open[member] = 1.0;
+        add(member, -sign);
+    }
+
+    // Append the literal that adds the least.
+    void grow() {
+        Index best = 0;
+        for (Index q = 1; q < sums.size; ++q)
+            if (open[q] * fabs(sums[q]) > open[best] * fabs(sums[best])) best = q;
+        append(best, sums[best] > 0.0 ? -1.0 : 1.0);
+    }
+
+    // The most that a literal can subtract in place of one of the set.
+    double most_in_place_of(Index place) const {
+        const Constants row = D[members[place]];
+        const double sign = signs[place];
+        double most = fabs(sums[members[place]] - sign * row[members[place]]);
+#pragma omp simd reduction(max : most)
+        for (Index q = 0; q < sums.size; ++q)
+            most = larger(open[q] * fabs(sums[q] - sign * row[q]), most);
+        return most;
+    }
+
+    // Exchange the literal that gains most by that, for the best one; false if none gains anything.
+    bool exchange() {
+        double gain = MIN_GAIN;
+        Index best = -1;
+        for (Index a = 0; a < size; ++a) {
+            const Index i = members[a];
+            const double found = signs[a] * sums[i] - D[i][i] + most_in_place_of(a);
+            if (found <= gain) continue;
+            gain = found;
+            best = a;
         }
+        if (best < 0) return false;
+        remove(best);
+        grow();
+        return true;
     }
-    return best;
-}
 
-// The literals of a pentagonal inequality, ascending, the first of them of x and not of s.
-//
-// The complements of all five give the same inequality.
-void write_ascending(const Index (&literals)[5], Indices target) {
-    for (Index place = 0; place < 5; ++place) {
-        Index q = place;
-        for (; q > 0 && target[q - 1] > literals[place]; --q) target[q] = target[q - 1];
-        target[q] = literals[place];
+    // The sum of the products of two.
+    double sum() const {
+        double total = 0.0;
+        for (Index a = 1; a < size; ++a)
+            for (Index b = 0; b < a; ++b) total += signs[a] * signs[b] * D[members[a]][members[b]];
+        return total;
     }
-    const Index odd = target[0] % 2;
-    for (Index q = 0; q < 5; ++q) target[q] ^= odd;
-}
+
+    // The literals, ascending, the first of them of x and not of s.
+    //
+    // The complements of all give the same inequality.
+    void write(Indices target) const {
+        for (Index a = 0; a < size; ++a) {
+            const Index literal = 2 * members[a] + (signs[a] < 0.0);
+            Index q = a;
+            for (; q > 0 && target[q - 1] > literal; --q) target[q] = target[q - 1];
+            target[q] = literal;
+        }
+        const Index odd = target[0] % 2;
+        for (Index q = 0; q < size; ++q) target[q] ^= odd;
+    }
+};
 
 }  // namespace
 
 SHOWN(BALANCE_PERIOD)
+SHOWN(MAX_LITERALS)
 SHOWN(MAX_ORDER)
 SHOWN(NOT_FINITE)
 
@@ -455,33 +501,27 @@ EXPORT Index most_violated_triangles(
     return count;
 }
 
-// The most violated pentagonal inequality that contains each of some triples of literals.
-EXPORT Index most_violated_pentagons(
-    ConstantMatrix D, Table<const Index> triples, double least, Table<Index> found,
-    Vector violations, Lent lent) {
-    Memory<double> sums(lent, D.count);
-    Memory<bool> taken(lent, D.count, false);
-    double largest = 0.0;
-    for (Index q = 0; q < D.count; ++q)
-        for (Index r = 0; r <= q; ++r) largest = larger(largest, fabs(D[q][r]));
+// The violated inequalities of an odd number of literals to which some sets of literals lead.
+//
+// Each set grows by the literals that violate most; then literals are exchanged, one at a time.
+EXPORT Index violated_odd_cliques(
+    ConstantMatrix D, Table<const Index> sets, double least, Table<Index> found, Vector violations,
+    Lent lent) {
+    Memory<double> sums(lent, D.count), open(lent, D.count);
+    const Index wanted = found.columns;
     Index count = 0;
-    for (Index t = 0; t < triples.count; ++t) {
-        const Index one = triples[t][0], two = triples[t][1], three = triples[t][2];
-        const Index i = one / 2, j = two / 2, k = three / 2;
-        const double si = one % 2 ? -1.0 : 1.0, sj = two % 2 ? -1.0 : 1.0;
-        const double sk = three % 2 ? -1.0 : 1.0;
-        const double inner = si * sj * D[i][j] + si * sk * D[i][k] + sj * sk * D[j][k];
-        for (Index q = 0; q < D.count; ++q) sums[q] = si * D[i][q] + sj * D[j][q] + sk * D[k][q];
-        sums[i] = sums[j] = sums[k] = 0.0;
-        taken[i] = taken[j] = taken[k] = true;
-        const Pair best = best_pair(D, largest, sums, taken, -2.0 - inner - least);
-        taken[i] = taken[j] = taken[k] = false;
-        const double violation = -2.0 - inner - best.value;
-        if (violation <= least || best.first < 0) continue;
-        const double other = best.same ? sums[best.second] : -sums[best.second];
-        const Index low = sums[best.first] + other > 0.0;
-        const Index last = 2 * best.second + (best.same ? low : 1 - low);
-        write_ascending({one, two, three, 2 * best.first + low, last}, found[count]);
+    for (Index t = 0; t < sets.count; ++t) {
+        fill(sums, 0.0);
+        fill(open, 1.0);
+        LiteralSet set{D, sums, open, 0, {}, {}};
+        for (Index q = 0; q < sets.columns; ++q)
+            set.append(sets[t][q] / 2, sets[t][q] % 2 ? -1.0 : 1.0);
+        while (set.size < wanted) set.grow();
+        for (Index k = 0; k < MAX_EXCHANGES && set.exchange(); ++k) {
+        }
+        const double violation = -0.5 * static_cast<double>(wanted - 1) - set.sum();
+        if (violation <= least) continue;
+        set.write(found[count]);
         violations[count++] = violation;
     }
     return count;

@@ -33,6 +33,9 @@ from indefinite_opt.foundation import Array
 BALANCE_PERIOD = int(library.constant("BALANCE_PERIOD"))
 """Iterations between two comparisons of the primal with the dual residual."""
 
+MAX_LITERALS = int(library.constant("MAX_LITERALS"))
+"""Most literals of an inequality."""
+
 MAX_ORDER = int(library.constant("MAX_ORDER"))
 """Largest order of a matrix that `project` and `advance` accept."""
 
@@ -114,8 +117,8 @@ class Iterate(Held, Structure):
         V of the coordinate 1·1.
     cut : (n(n-1)/2, 4) array
         Coefficients of the pairs in the inequalities times their multipliers.
-    kinds : two of Inequalities
-        Triangles and pentagons.
+    kinds : three of Inequalities
+        Triangles, pentagons and heptagons.
     penalty : (1,) array
         σ.
     U : (n + 1, n + 1) array
@@ -123,19 +126,19 @@ class Iterate(Held, Structure):
 
     _fields_ = [
         ("pairs", Table), ("ends", Table), ("squares", Table), ("corner", View), ("cut", Table),
-        ("kinds", Inequalities * 2), ("penalty", View), ("U", Table),
+        ("kinds", Inequalities * 3), ("penalty", View), ("U", Table),
     ]  # fmt: skip
 
     def __init__(
         self, pairs: Array, ends: Array, squares: Array, corner: Array, cut: Array,
-        kinds: tuple[Inequalities, Inequalities], penalty: Array, U: Array,
+        kinds: tuple[Inequalities, Inequalities, Inequalities], penalty: Array, U: Array,
     ) -> None:  # fmt: skip
         parts, order = _parts(pairs, ends, squares, changed=True), len(ends) + 1
         for each in kinds:
             binding.within(each.arrays[1], "places", below=pairs.size)
         super().__init__(
             *parts, vector(corner, "corner", 1, changed=True),
-            table(cut, "cut", len(pairs), 4, changed=True), (Inequalities * 2)(*kinds),
+            table(cut, "cut", len(pairs), 4, changed=True), (Inequalities * 3)(*kinds),
             vector(penalty, "penalty", 1, changed=True),
             table(U, "U", order, order, changed=True),
         )  # fmt: skip
@@ -181,8 +184,8 @@ _advance = library.function(
 _triangles = library.function(
     "most_violated_triangles", View, WHOLE, NUMBER, Table, View, returns=WHOLE
 )
-_pentagons = library.function(
-    "most_violated_pentagons", Table, Table, NUMBER, Table, View, Lent, returns=WHOLE
+_odd_cliques = library.function(
+    "violated_odd_cliques", Table, Table, NUMBER, Table, View, Lent, returns=WHOLE
 )
 
 
@@ -272,18 +275,27 @@ def most_violated(
     return literals[:count], found[:count]
 
 
-def most_violated_pentagons(D: Array, triples: Indices, least: float) -> tuple[Indices, Array]:
-    """The most violated pentagonal inequality that contains each of some triples of literals.
+def violated_odd_cliques(D: Array, sets: Indices, size: int, least: float) -> tuple[Indices, Array]:
+    """Violated inequalities of an odd number of literals to which some sets of literals lead.
 
-    D (m, m) are the second moments of d. With the values ±d of the literals, an inequality says
-    that the ten products of two of them sum to at least -2. Returns literals (t, 5), ascending, and
-    violations (t,), those above `least`.
+    D (m, m) are the second moments of d. With the values ±d of k literals of different variables,
+    k odd, an inequality says that the k(k - 1)/2 products of two of them sum to at least
+    -(k - 1)/2 (the pure hypermetric inequalities of Deza & Laurent 1997, chapter 28). Each of the
+    sets (t, j), j ≤ k = `size` ≤ m, grows by the literals that violate most, and then literals are
+    exchanged one at a time for the best ones: the result is a local optimum. Returns literals
+    (t', k), ascending, and violations (t',), those above `least`; some may be equal.
     """
-    moments, given = _square(D, "D"), table(triples, "triples", None, 3, dtype=INT64)
+    moments, given = _square(D, "D"), table(sets, "sets", dtype=INT64)
     numbers(D, "D")
-    binding.within(triples, "triples", below=2 * len(D))
-    found, violations = np.empty((len(triples), 5), np.int64), np.empty(len(triples))
-    count = _pentagons(
+    binding.within(sets, "sets", below=2 * len(D))
+    most = min(MAX_LITERALS, len(D))
+    if size % 2 == 0 or not given.columns <= size <= most:
+        raise ProblemError("size", f"an odd number from {given.columns} to {most}", str(size))
+    points = np.sort(sets // 2, axis=1)
+    if np.any(points[:, 1:] == points[:, :-1]):
+        raise ProblemError("sets", "literals of different variables", "a variable twice")
+    found, violations = np.empty((len(sets), size), np.int64), np.empty(len(sets))
+    count = _odd_cliques(
         moments, given, number(least, "least"),
         table(found, "found", dtype=INT64, changed=True),
         vector(violations, "violations", changed=True), lending(len(D), len(D)),

@@ -121,11 +121,12 @@ def bound(
     two classes each pair is bracketed, one against one.
 
     A local search gives one end. The other comes from convex minorants: f less nonnegative
-    multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
-    nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet. Every bound is
-    computed from its multipliers alone, rounding included, so the bracket is valid whenever the
-    search stops. If the first bounds leave a convex kernel program open, which happens in boxes
-    that are wide for its optimum, it is solved once more, and bracketed by its certificate.
+    multiples of products of slacks and of triangle and odd clique inequalities, with multipliers
+    from a doubly nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet.
+    Every bound is computed from its multipliers alone, rounding included, so the bracket is valid
+    whenever the search stops. If the first bounds leave a convex kernel program open, which happens
+    in boxes that are wide for its optimum, it is solved once more, and bracketed by its
+    certificate.
 
     Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
     solved by its default solver, and bracketed by the bound that its multipliers prove; other
@@ -198,8 +199,8 @@ def bound(
     References
     ----------
     Burer (2009, 2010): completely positive and doubly nonnegative relaxations. Padberg (1989);
-    Burer & Letchford (2009): triangle inequalities. Falk & Soland (1969): secants. Jansson,
-    Chaykin & Keil (2007): safe bounds.
+    Burer & Letchford (2009): triangle inequalities. Deza & Laurent (1997): odd cliques. Falk &
+    Soland (1969): secants. Jansson, Chaykin & Keil (2007): safe bounds.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def relaxations() -> Iterator[Array]:
         yield from (G.copy(), *(part.copy() for part in parts))
     yield from relaxation.most_violated(parts[0], parts[4], n, 0.1, 50)
     D = U[1:, 1:].copy()
-    yield from relaxation.most_violated_pentagons(D, np.array([[4, 2, 0], [13, 8, 3]]), 0.1)
+    yield from relaxation.violated_odd_cliques(D, np.array([[4, 2, 0], [13, 8, 3]]), 5, 0.1)
 
 
 def roots() -> Iterator[Array]:

@@ -76,17 +76,34 @@ def triangles(Z: Array, n: int) -> dict[tuple[int, ...], float]:
     return found
 
 
-def pentagons(D: Array, triple: Indices) -> dict[tuple[int, ...], float]:
-    """By how much Σ of ten products ≥ -2 is violated, for all literals that extend a triple."""
-    others = [p for p in range(2 * len(D)) if p // 2 not in triple // 2]
-    found = {}
-    for pair in itertools.combinations(others, 2):
-        five = np.sort([*triple, *pair])
-        d = 1.0 - 2.0 * (five % 2)
-        if pair[0] // 2 != pair[1] // 2:
-            products = np.outer(d, d) * D[np.ix_(five // 2, five // 2)]
-            found[tuple((five ^ five[0] % 2).tolist())] = -2.0 - np.tril(products, -1).sum()
-    return found
+def clique_violation(D: Array, literals: list[int]) -> float:
+    """By how much Σ of the products of two of k literals' ±d ≥ -(k - 1)/2 is violated."""
+    d = [1.0 - 2.0 * (p % 2) for p in literals]
+    pairs = itertools.combinations(range(len(literals)), 2)
+    return -0.5 * (len(literals) - 1) - sum(
+        d[a] * d[b] * D[literals[a] // 2, literals[b] // 2] for a, b in pairs
+    )
+
+
+def odd_clique(D: Array, literals: list[int], size: int) -> list[int]:
+    """Literals that grow by the most violating ones, and are then exchanged one at a time."""
+    found = list(literals)
+    everything = range(2 * len(D))
+
+    def best(kept: list[int]) -> list[int]:
+        open_ = [p for p in everything if p // 2 not in {q // 2 for q in kept}]
+        return max(([*kept, p] for p in open_), key=lambda each: clique_violation(D, each))
+
+    while len(found) < size:
+        found = best(found)
+    while True:
+        parts = [best([q for q in found if q != p]) for p in found]
+        better = max(parts, key=lambda each: clique_violation(D, each))
+        if clique_violation(D, better) <= clique_violation(D, found) + 1e-9:
+            break
+        found = better
+    found.sort()
+    return [p ^ (found[0] % 2) for p in found]
 
 
 def cut_by_rows(

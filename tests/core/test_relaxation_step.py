@@ -47,6 +47,7 @@ def random_iterate(generator: np.random.Generator, n: int) -> relaxation.Iterate
     kinds = (
         random_inequalities(generator, pairs, [1.0, 1.0, -1.0], 0.0),
         random_inequalities(generator, pairs, [1.0] * 4, 1.0),
+        random_inequalities(generator, pairs, [1.0, 1.0, 1.0, -1.0], 0.5),
     )
     return relaxation.Iterate(*normal, kinds, np.array([0.4]), np.eye(n + 1))
 
@@ -151,20 +152,33 @@ def test_all_violated_triangle_inequalities_are_found(n: int) -> None:
 
 
 @pytest.mark.parametrize("least", [-np.inf, 0.5])
-def test_the_most_violated_pentagonal_inequality_is_found(least: float) -> None:
+@pytest.mark.parametrize("size", [3, 5, 7])
+def test_violated_odd_cliques_are_found(size: int, least: float) -> None:
+    """Random moments are far from ties, so that the same literals are chosen everywhere."""
     generator = np.random.default_rng(0)
-    D = generator.uniform(-1.0, 1.0, (7, 7))
+    D = generator.uniform(-1.0, 1.0, (9, 9))
     D += D.T.copy()
-    triples = np.array([[0, 3, 4], [1, 2, 12], [5, 7, 9], [13, 10, 8]])
-    found, violations = relaxation.most_violated_pentagons(D, triples, least)
-    best = []
-    for triple in triples:
-        values = plain.pentagons(D, triple)
-        literals = max(values, key=values.__getitem__)
-        if values[literals] > least:
-            best.append((literals, values[literals]))
-    assert [tuple(five) for five in found.tolist()] == [five for five, _ in best]
-    assert_allclose(violations, [value for _, value in best], rtol=1e-13)
+    triples = np.array([[0, 3, 4], [1, 2, 12], [5, 7, 9], [13, 10, 8], [16, 1, 5]])
+    found, violations = relaxation.violated_odd_cliques(D, triples, size, least)
+    expected = [plain.odd_clique(D, each, size) for each in triples.tolist()]
+    values = [plain.clique_violation(D, each) for each in expected]
+    assert found.tolist() == [
+        each for each, value in zip(expected, values, strict=True) if value > least
+    ]
+    assert_allclose(violations, [value for value in values if value > least], rtol=1e-12)
+
+
+def test_literals_of_odd_cliques_are_refused_by_name() -> None:
+    D = np.eye(5)
+    for triples, size, name in (
+        ([[0, 2, 4]], 4, "size"),
+        ([[0, 2, 4]], 7, "size"),
+        ([[0, 2, 4, 6, 8]], 3, "size"),
+        ([[0, 1, 4]], 5, "sets"),
+        ([[0, 2, 10]], 5, "sets"),
+    ):
+        with pytest.raises(ProblemError, match=f"^{name}: "):
+            relaxation.violated_odd_cliques(D, np.array(triples), size, 0.0)
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 3), (1, 1), (2, 6), (4, 9)])
@@ -225,7 +239,7 @@ INEQUALITIES: dict[str, Any] = {
     "multipliers": np.zeros(1), "places": np.zeros((1, 3), np.int64), "signs": np.ones(3),
     "least": 0.0,
 }  # fmt: skip
-KINDS = (relaxation.Inequalities(**INEQUALITIES), relaxation.Inequalities(**INEQUALITIES))
+KINDS = tuple(relaxation.Inequalities(**INEQUALITIES) for _ in range(3))
 ITERATE: dict[str, Any] = {
     "pairs": np.zeros((1, 4)), "ends": np.zeros((2, 2)), "squares": np.zeros((2, 3)),
     "corner": np.ones(1), "cut": np.zeros((1, 4)), "kinds": KINDS, "penalty": np.ones(1),
@@ -243,8 +257,8 @@ GIVEN: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (relaxation.most_violated, {
         "pairs": np.zeros((1, 4)), "cut": np.zeros((1, 4)), "n": 2, "least": 0.0, "most": 5,
     }),
-    (relaxation.most_violated_pentagons, {
-        "D": SQUARE, "triples": np.array([[0, 2, 4]]), "least": 0.0,
+    (relaxation.violated_odd_cliques, {
+        "D": SQUARE, "sets": np.array([[0, 2, 4]]), "size": 3, "least": 0.0,
     }),
     (conditions.Equations, {"rows": np.ones((2, 3)), "rhs": np.ones(2)}),
     (conditions.cut_by_rows, {

@@ -49,14 +49,20 @@ def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadrati
 
 
 def random_multipliers(generator: np.random.Generator, m: int, size: float) -> Multipliers:
-    """Of both signs, with triangle and pentagonal inequalities and some that are neither."""
+    """Of both signs, with inequalities of three, five and seven literals and some that are none."""
     three = triangles(generator, m, 4)
     five = generator.integers(0, 2 * m, (20 if m >= 5 else 2, 5)) if m else np.zeros((0, 5), int)
+    # A generator of their own leaves all other draws as they are.
+    (own,) = generator.spawn(1)
+    seven = own.integers(0, 2 * m, (2, 7)) if m else np.zeros((0, 7), int)
+    if m >= 7:
+        seven[0] = 2 * own.permutation(m)[:7] + own.integers(0, 2, 7)
     return Multipliers(
         size * generator.standard_normal((m * (m - 1) // 2, 4)),
         size * generator.standard_normal(m),
         Inequalities(three, size * generator.standard_normal(len(three))),
         Inequalities(five, size * generator.standard_normal(len(five))),
+        Inequalities(seven, size * own.standard_normal(len(seven))),
     )
 
 

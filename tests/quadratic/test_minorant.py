@@ -95,13 +95,14 @@ class Minorant:
         squares = fractions(np.where(binary, m.squares, np.maximum(m.squares, 0.0)))
         constant -= squares.sum() / 4
         M[np.diag_indices(len(members))] += squares / 2
-        for literals, delta in zip(*m.pentagons, strict=True):
-            if len(set(literals // 2)) == 5:
-                # 1 + ½ Σ (± d_i)(± d_j)
-                constant -= Fraction(max(delta, 0.0))
-                for one, other in itertools.permutations(literals.tolist(), 2):
-                    sign = 1 - 2 * ((one + other) % 2)
-                    M[one // 2, other // 2] -= sign * Fraction(max(delta, 0.0)) / 2
+        for cliques, size in ((m.pentagons, 5), (m.heptagons, 7)):
+            for literals, delta in zip(*cliques, strict=True):
+                if len(set(literals // 2)) == size:
+                    # (k - 1)/4 + ½ Σ (± d_i)(± d_j)
+                    constant -= Fraction(size - 1, 4) * Fraction(max(delta, 0.0))
+                    for one, other in itertools.permutations(literals.tolist(), 2):
+                        sign = 1 - 2 * ((one + other) % 2)
+                        M[one // 2, other // 2] -= sign * Fraction(max(delta, 0.0)) / 2
         return cls(members, center, half, constant, slope, M)
 
     @classmethod
@@ -328,8 +329,13 @@ def test_a_tangent_of_the_exact_minorant_which_the_shift_makes_convex(
 
 @pytest.mark.parametrize(
     ("kind", "literals", "products"),
-    # Of five literals there are ten pairs, each with two products and a tenth of a constant of 4.
-    [("triangles", [1, 3, 4], 3), ("pentagons", [0, 3, 4, 7, 8], 10 * 2.4)],
+    # Of five literals there are ten pairs, each with two products and a tenth of a constant of 4,
+    # of seven 21, with a 21st of 9.
+    [
+        ("triangles", [1, 3, 4], 3),
+        ("pentagons", [0, 3, 4, 7, 8], 10 * 2.4),
+        ("heptagons", [0, 3, 4, 7, 8, 11, 12], 21 * 2.0 + 9.0),
+    ],
 )
 def test_inequalities_that_are_given_many_times_are_charged_as_often(
     kind: str, literals: list[int], products: float
@@ -471,6 +477,12 @@ def test_bounds_in_closed_form() -> None:
     multipliers = Multipliers(np.zeros((10, 4)), np.full(m, -4.0), pentagons=five)
     bound = lower_bound(scaled, multipliers, np.zeros(m), np.ones(m, bool))
     assert bound.value == pytest.approx(0.5 - 0.5 * m**2, abs=1e-9)
+    m = 7
+    _, scaled = box(m, 4.0, -2.0 * m)
+    seven = Inequalities(2 * np.arange(m)[None], np.array([2.0]))
+    multipliers = Multipliers(np.zeros((21, 4)), np.full(m, -4.0), heptagons=seven)
+    bound = lower_bound(scaled, multipliers, np.zeros(m), np.ones(m, bool))
+    assert bound.value == pytest.approx(0.5 - 0.5 * m**2, abs=1e-9)
 
 
 def test_literals_that_are_no_inequality_prove_nothing() -> None:
@@ -490,6 +502,13 @@ def test_literals_that_are_no_inequality_prove_nothing() -> None:
         for sign in (-1.0, 1.0):
             five = Inequalities(np.array([literals]), np.array([sign]))
             bound = lower_bound(scaled, replace(none, pentagons=five), np.zeros(5))
+            assert -1e-12 <= bound.value <= 0.0
+    _, scaled = box(7)
+    none = Multipliers.spectral(7)
+    for literals in ([0, 1, 2, 4, 6, 8, 10], [-2, 0, 2, 4, 6, 8, 10], [0, 2, 4, 6, 8, 10, 14]):
+        for sign in (-1.0, 1.0):
+            seven = Inequalities(np.array([literals]), np.array([sign]))
+            bound = lower_bound(scaled, replace(none, heptagons=seven), np.zeros(7))
             assert -1e-12 <= bound.value <= 0.0
 
 

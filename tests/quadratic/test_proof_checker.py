@@ -468,7 +468,8 @@ def forgery(
 
 
 LINE, DIVIDE = minorant(1), {"rule": "divide", "variable": 0}
-FIVE = [[0] * k for k in range(1, 6)]
+SEVEN = [[0] * k for k in range(1, 8)]
+FIVE = SEVEN[:5]
 """No curvature."""
 
 POOR = {**minorant(1, products=[[0, 1, 2]]), "value": -0.5}
@@ -492,10 +493,18 @@ FORGERIES = {
                        minorant(1, products=[[0, 0, -1]], point=[0.5])]], -0.3),
     "triangle": forgery([[0], [0, 0], [0, 0, 0]], [-1, 0, 0],
                         [[minorant(3, triangles=[[0, 2, 4, -1]])]], 0),
-    "pentagon, below zero": forgery(
+    "odd clique has a negative": forgery(
         FIVE, [-1, 0, 0, 0, 0], [[minorant(5, pentagons=[[0, 2, 4, 6, 8, -1]])]], 0),
-    "pentagon, a variable twice": forgery(
+    "odd clique has a negative, of seven": forgery(
+        SEVEN, [-1, *[0] * 6], [[minorant(7, heptagons=[[0, 2, 4, 6, 8, 10, 12, -1]])]], 0),
+    "odd number, a variable twice": forgery(
         FIVE, [0] * 5, [[minorant(5, pentagons=[[0, 1, 2, 4, 6, 1]])]], 0.5),
+    "odd number, a variable twice of seven": forgery(
+        SEVEN, [0] * 7, [[minorant(7, heptagons=[[0, 1, 2, 4, 6, 8, 10, 1]])]], 0.5),
+    "odd number, six": forgery(
+        SEVEN, [0] * 7, [[minorant(7, heptagons=[[0, 2, 4, 6, 8, 10, 1]])]], 0.5),
+    "odd number, none": forgery(
+        FIVE, [0] * 5, [[minorant(5, pentagons=[[1]])]], 0.5),
     "follow, an end": forgery([[0]], [-1], [[{"rule": "rows", "upper": [[0, 0]]}, LINE]], 0),
     "product, not at an end": forgery([[2]], [-1], [[{"rule": "second order"},
                                                  minorant(1, products=[[0, 1, -0.5]])]], 0),
@@ -543,17 +552,17 @@ def test_each_requirement_stands_against_a_forgery(words: str) -> None:
 
 
 def test_multipliers_of_zero_subtract_nothing() -> None:
-    """They are not negative: of a product, a triangle and a pentagon, without which f ≥ 0."""
-    step = minorant(5, products=[[0, 2, 0]], triangles=[[0, 2, 4, 0]],
-                    pentagons=[[0, 2, 4, 6, 8, 0]])  # fmt: skip
-    assert proof_checker.check(forgery(FIVE, [1, 0, 0, 0, 0], [[step]], 0))[0] == 0
+    """They are not negative: of a product, a triangle and odd cliques, without which f ≥ 0."""
+    step = minorant(7, products=[[0, 2, 0]], triangles=[[0, 2, 4, 0]],
+                    pentagons=[[0, 2, 4, 6, 8, 0]], heptagons=[[*range(1, 15, 2), 0]])  # fmt: skip
+    assert proof_checker.check(forgery(SEVEN, [1, *[0] * 6], [[step]], 0))[0] == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
     """At any shares of the intervals, those of a part of the box, with products written out."""
     g = np.random.default_rng(seed)
-    n, k = 5, 2
+    n, k = 8, 2
     H = mirrored(g.integers(-3, 4, (n, n)))
     low, width = g.integers(-3, 3, n), g.integers(0, 4, n)
     data = {
@@ -564,7 +573,8 @@ def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
     step = proof_checker.exact(minorant(
         n, products=[[*g.integers(0, 2 * n, 2).tolist(), 3], [0, 7, 2]],
         triangles=[[*g.integers(0, 2 * n, 3).tolist(), 2], [1, 2, 4, 1]],
-        pentagons=[[*(2 * g.permutation(n) + g.integers(0, 2, n)).tolist(), 5]],
+        pentagons=[[*(2 * g.permutation(n)[:5] + g.integers(0, 2, 5)).tolist(), 5]],
+        heptagons=[[*(2 * g.permutation(n)[:7] + g.integers(0, 2, 7)).tolist(), 2]],
         across=g.integers(-2, 3, (k, n + 1)).tolist(),
     ))  # fmt: skip
     program = proof_checker.ExactProgram(proof_checker.exact(data))
@@ -581,9 +591,10 @@ def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
         for *places, nu in step["triangles"]:
             a, b, c = (literals[int(place)] for place in places)
             value -= nu * (a * (1 - b) * (1 - c) + (1 - a) * b * c)
-        for *places, nu in step["pentagons"]:
-            pairs = itertools.combinations([literals[int(place)] for place in places], 2)
-            value -= nu * (sum(a * b + (1 - a) * (1 - b) for a, b in pairs) - 4)
+        for name, least in (("pentagons", 4), ("heptagons", 9)):
+            for *places, nu in step[name]:
+                pairs = itertools.combinations([literals[int(place)] for place in places], 2)
+                value -= nu * (sum(a * b + (1 - a) * (1 - b) for a, b in pairs) - least)
         for row, target, (constant, *slope) in zip(
             proof_checker.exact(data["rows"]), program.rows, step["across"], strict=True
         ):

@@ -10,6 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.internals import relaxation_loops
+from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, lower_bound, pair_indices
 from indefinite_opt.quadratic.bracket.relaxation import Iterate, Relaxation
@@ -88,7 +89,7 @@ def test_triangle_inequalities_close_a_gap() -> None:
     assert 0.0 <= gaps[1] < 1e-9
 
 
-def test_pentagonal_inequalities_close_a_gap() -> None:
+def test_odd_cliques_close_a_gap() -> None:
     """Of 1e-3 between the largest cut of a graph and the bound by triangles nothing is left."""
     generator, n = np.random.default_rng(5), 40
     weights = np.triu(generator.integers(-50, 51, (n, n)), 1).astype(float)
@@ -103,35 +104,61 @@ def test_pentagonal_inequalities_close_a_gap() -> None:
             relaxation.run(50)
             best = max(best, bound_of(relaxation, relaxation.binary))
             relaxation.add_triangles(1000, 1e-3)
-            relaxation.add_pentagons(most, 1e-3)
+            relaxation.add_odd_cliques(most, 1e-3)
         bounds.append(best)
     assert min(q.value(np.round(0.5 + 0.5 * d)) for d in relaxation.roundings(5)) == value
     assert bounds[0] < value - 1.0
     assert value - 1e-6 <= bounds[1] <= value
 
 
-def test_the_most_violated_pentagonal_inequality_of_a_triple_is_found() -> None:
-    """Among all 4·C(4, 2) that extend three of seven literals; at D_ij = -¼ the sum is -2½."""
+def test_violated_odd_cliques_are_local_optima() -> None:
+    """No exchange of one literal violates more; at D_ij = -¼ the sums are -2½ and -21/4."""
     generator = np.random.default_rng(11)
     triples = np.array([[0, 3, 4], [1, 2, 12], [5, 7, 9]])
-    for _ in range(10):
-        A = generator.uniform(-1.0, 1.0, (7, 7))
-        D = A + A.T
-        found, violations = relaxation_loops.most_violated_pentagons(D, triples, -np.inf)
-        for triple, five, violation in zip(triples.tolist(), found, violations, strict=True):
-            others = [k for k in range(14) if k // 2 not in {p // 2 for p in triple}]
-            sums = {}
-            for pair in itertools.combinations(others, 2):
-                if pair[0] // 2 != pair[1] // 2:
-                    signs = {k // 2: 1 - 2 * (k % 2) for k in (*triple, *pair)}
-                    pairs = itertools.combinations(signs, 2)
-                    sums[pair] = sum(signs[i] * signs[j] * D[i, j] for i, j in pairs)
-            assert violation == pytest.approx(-2.0 - min(sums.values()), rel=1e-12)
-            one = np.sort([*triple, *min(sums, key=sums.__getitem__)])
-            assert five.tolist() in (one.tolist(), (one ^ 1).tolist())
-    D = np.full((5, 5), -0.25)
-    found, violations = relaxation_loops.most_violated_pentagons(D, np.array([[0, 2, 4]]), 0.1)
-    assert (found.tolist(), violations.tolist()) == ([[0, 2, 4, 6, 8]], [0.5])
+    compared = 0
+    for size in (5, 7):
+        for _ in range(5):
+            A = generator.uniform(-1.0, 1.0, (9, 9))
+            D = A + A.T
+            found, violations = relaxation_loops.violated_odd_cliques(D, triples, size, -np.inf)
+            for clique, violation in zip(found.tolist(), violations, strict=True):
+                assert violation == pytest.approx(violation_of(D, clique), rel=1e-12)
+                for gone, new in itertools.product(clique, range(18)):
+                    other = [new, *(p for p in clique if p != gone)]
+                    if len({p // 2 for p in other}) == size:
+                        assert violation_of(D, other) <= violation + 1e-8
+                        compared += 1
+    assert compared > 1000
+    for size, violation in ((5, 0.5), (7, 2.25)):
+        D = np.full((size, size), -0.25)
+        answer = relaxation_loops.violated_odd_cliques(D, np.array([[0, 2, 4]]), size, 0.1)
+        assert answer[0].tolist() == [list(range(0, 2 * size, 2))]
+        assert answer[1].tolist() == [violation]
+
+
+def violation_of(D: Array, literals: list[int]) -> float:
+    """By how much the sum of products of two of k values ±d is below -(k - 1)/2, its least value.
+
+    Of ones and minus ones the least sum is that of (k - 1)/2 against (k + 1)/2.
+    """
+    signs = [1 - 2 * (p % 2) for p in literals]
+    pairs = itertools.combinations(zip(literals, signs, strict=True), 2)
+    return -0.5 * (len(literals) - 1) - sum(s * t * D[p // 2, q // 2] for (p, s), (q, t) in pairs)
+
+
+@pytest.mark.parametrize("size", [3, 5, 7])
+def test_odd_cliques_hold_at_every_vertex_and_somewhere_as_equations(size: int) -> None:
+    literals = np.arange(0, 2 * size, 2)[None]
+    literals[0, ::2] += 1
+    places, signs, least = Inequalities(literals, np.ones(1)).products()
+    i, j = pair_indices(size)
+    rooms = []
+    for x in itertools.product((0, 1), repeat=size):
+        slacks = np.array([(share, 1 - share) for share in x])
+        products = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
+        rooms.append(float((products[places] @ signs - least).item()))
+    assert min(rooms) == 0.0
+    assert max(rooms) > 0.0
 
 
 def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:

@@ -4,7 +4,7 @@ A literal is one of the two slacks of a variable in units of its interval: 2i is
 its lower end, and 2i + 1 that from its upper end, which is 1 less the other. On the box every
 product of two literals is nonnegative, so that
 
-    h(x) = f(x) - Σ φ · (product) - Σ γ · (triangle inequality) - Σ δ · (pentagonal inequality)
+    h(x) = f(x) - Σ φ · (product) - Σ γ · (triangle inequality) - Σ δ · (odd clique inequality)
 
 lies below f there for φ, γ, δ ≥ 0. If h is convex along the equality constraints, its minimum over
 the box is a lower bound of f, however the multipliers were chosen: the bound relies only on their
@@ -37,9 +37,6 @@ _EIGENVALUE_ERROR = 12.0 * EPS
 """Largest error of the computed smallest eigenvalue of a matrix of order m, divided by m + 8 and by
 the norm of the matrix, in a backward stable method."""
 
-MIN_EQUAL_PAIRS = 4.0
-"""The least number of equal pairs among five zeros and ones: 3 + 1, in groups of 3 and of 2."""
-
 
 @cache
 def no_pairs(m: int) -> Array:
@@ -69,10 +66,10 @@ class Products(NamedTuple):
 
 
 class Inequalities(NamedTuple):
-    """Triangle inequalities, each of three literals, or pentagonal ones, each of five."""
+    """Triangle inequalities, each of three literals, or others of an odd number, five or more."""
 
     literals: Literals
-    """The literals are those of different variables, (t, 3) or (t, 5)."""
+    """The literals of a row are those of different variables, (t, k)."""
     multipliers: Array
     """(t,)."""
 
@@ -83,6 +80,10 @@ class Inequalities(NamedTuple):
         known &= np.all(points[:, 1:] > points[:, :-1], axis=1)
         multipliers = np.maximum(np.asarray(self.multipliers, float), 0.0)
         return Inequalities(self.literals[known], multipliers[known])
+
+    def steepest(self, most: int) -> Literals:
+        """The literals of at most so many with the largest multipliers."""
+        return self.literals[np.argsort(-self.multipliers, kind="stable")[:most]]
 
     def copy(self) -> Inequalities:
         """The same, with multipliers of its own."""
@@ -98,19 +99,21 @@ class Inequalities(NamedTuple):
     def products(self) -> Products:
         """The products that they are made of.
 
-        Three literals stand for p(1 - q) + qr - pr = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. Five stand
-        for their ten pairs: the product of both literals of a pair and that of both complements sum
-        to 1 where the two are equal, and four pairs are at least.
+        Three literals stand for p(1 - q) + qr - pr = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. Of five or
+        more the products of both literals of a pair and of both complements sum to 1 where the two
+        are equal, and of 2h + 1 zeros and ones at least h² pairs are: among h and among h + 1.
         """
         columns = self.literals.T
-        if len(columns) == 3:
+        count = len(columns)
+        if count == 3:
             p, q, r = columns
             places = [_place(p, q ^ 1), _place(q, r), _place(p, r)]
             return Products(np.stack(places, axis=1), np.array([1.0, 1.0, -1.0]), 0.0)
-        equal = [_place(columns[k], columns[h]) for k in range(1, 5) for h in range(k)]
+        equal = [_place(columns[k], columns[h]) for k in range(1, count) for h in range(k)]
         # The complements of both literals have both of the last two bits changed.
         places = [place for one in equal for place in (one, one ^ 3)]
-        return Products(np.stack(places, axis=1), np.ones(20), MIN_EQUAL_PAIRS)
+        signs = np.ones(len(places))
+        return Products(np.stack(places, axis=1), signs, float((count // 2) ** 2))
 
 
 def _place(one: Literals, other: Literals) -> Literals:
@@ -122,6 +125,7 @@ def _place(one: Literals, other: Literals) -> Literals:
 
 NO_TRIANGLES = Inequalities(np.zeros((0, 3), np.int64), np.zeros(0))
 NO_PENTAGONS = Inequalities(np.zeros((0, 5), np.int64), np.zeros(0))
+NO_HEPTAGONS = Inequalities(np.zeros((0, 7), np.int64), np.zeros(0))
 
 
 class Terms(NamedTuple):
@@ -150,6 +154,7 @@ class Multipliers:
     only."""
     triangles: Inequalities = NO_TRIANGLES
     pentagons: Inequalities = NO_PENTAGONS
+    heptagons: Inequalities = NO_HEPTAGONS
     """Those that repeat a variable are ignored."""
 
     @classmethod
@@ -188,9 +193,13 @@ class Multipliers:
     @property
     def numbers(self) -> int:
         """How many numbers they are."""
-        inequalities = self.triangles.literals.size + self.pentagons.literals.size
-        inequalities += len(self.triangles.literals) + len(self.pentagons.literals)
+        inequalities = sum(each.literals.size + len(each.literals) for each in self.inequalities)
         return self._own_pairs.size + self.squares.size + inequalities
+
+    @property
+    def inequalities(self) -> tuple[Inequalities, Inequalities, Inequalities]:
+        """Those of three literals, of five, and of seven."""
+        return self.triangles, self.pentagons, self.heptagons
 
     @property
     def _own_pairs(self) -> Array:
@@ -205,10 +214,9 @@ class Multipliers:
         """The same with zeros for those of the wrong sign, and without false inequalities."""
         pairs, squares = self.pairs, np.asarray(self.squares, float)
         return Multipliers(
-            pairs=np.maximum(np.asarray(pairs, float), 0.0) if self._has_pairs else pairs,
-            squares=np.where(binary, squares, np.maximum(squares, 0.0)),
-            triangles=self.triangles.genuine(squares.size),
-            pentagons=self.pentagons.genuine(squares.size),
+            np.maximum(np.asarray(pairs, float), 0.0) if self._has_pairs else pairs,
+            np.where(binary, squares, np.maximum(squares, 0.0)),
+            *(each.genuine(squares.size) for each in self.inequalities),
         )
 
     def terms(self) -> Terms:
@@ -217,7 +225,7 @@ class Multipliers:
         Where a product is in more than m inequalities, so many roundings are taken for its sum, and
         the sizes count more in proportion.
         """
-        families = [each for each in (self.triangles, self.pentagons) if each.multipliers.size]
+        families = [each for each in self.inequalities if each.multipliers.size]
         if not (families or self._has_pairs):
             return Terms(self.pairs[:0], self.squares, np.zeros(0))
         total, constant = self.pairs.copy(), 0.0

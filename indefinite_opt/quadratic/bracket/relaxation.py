@@ -6,9 +6,10 @@ rows satisfy the equality constraints; dropping that it has rank one leaves
     min ⟨L, Z⟩  s.t.  Z = WUWᵀ, U ⪰ 0, Z ≥ 0, Z₀₀ = 1
 
 where W spans the z that satisfy x + s = 1 and the equality constraints (facial reduction; Burer
-2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) and pentagonal
-ones (Deza & Laurent 1997, chapter 28) are added as they are violated. The relaxation itself proves
-no bound; after any number of iterations its multipliers prove one through `minorant.lower_bound`.
+2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) and odd clique
+inequalities of five and seven literals (Deza & Laurent 1997, chapter 28) are added as they are
+violated. The relaxation itself proves no bound; after any number of iterations its multipliers
+prove one through `minorant.lower_bound`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from indefinite_opt.core import relaxation as loops
 from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.quadratic.bracket.minorant import (
+    NO_HEPTAGONS,
     NO_PENTAGONS,
     NO_TRIANGLES,
     Inequalities,
@@ -34,9 +36,9 @@ from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 
 MIN_VIOLATION = 1e-3
-MIN_PENTAGON_VIOLATION = 1e-2
+MIN_CLIQUE_VIOLATION = 1e-2
 """Least violation of an inequality that is added: products are between 0 and 1, and moments of
-scaled variables, of which pentagonal inequalities are sums, between -1 and 1."""
+scaled variables, of which odd clique inequalities are sums, between -1 and 1."""
 
 FIRST_PENALTY_CHANGE = 0.3
 PENALTY_ITERATIONS = 600.0
@@ -50,19 +52,24 @@ MAX_TRIANGLE_ORDER = 600
 """Most variables with triangle inequalities: finding them takes O(m³), half a second for
 these."""
 
-PENTAGONS_PER_VARIABLE = 5.0
-"""Most pentagonal inequalities added at a time, per variable."""
+ODD_CLIQUES_PER_VARIABLE = 5.0
+"""Most pentagons added at a time, per variable, and as many heptagons."""
+
+VIOLATED_PER_VARIABLE = 5.0
+"""Violated triangle inequalities per variable above which no pentagons and heptagons are added."""
 
 MIN_PARTIAL_ORDER = 80
 MAX_RARE_SHARE = 0.1
 """From this number of variables on, only the eigenpairs of the rarer sign are computed if these are
 at most this share of all; that takes a third to a half of the time."""
 
-MAX_EXTENDED = 3000
-"""Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
+MAX_SEEDS = 3000
+"""Most inequalities of a kind from which others are looked for at a time, O(m) each."""
 
 MAX_VIOLATED = 50_000
 """Most violated triangle inequalities in memory, from which the most violated are chosen."""
+
+NOTHING = NO_TRIANGLES, NO_PENTAGONS, NO_HEPTAGONS
 
 MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
@@ -127,9 +134,9 @@ class Iterate:
     """V of the coordinate 1·1, (1,)."""
     cut: Array
     """(m(m-1)/2, 4), coefficients of the pairs in the inequalities times their multipliers."""
-    inequalities: tuple[Inequalities, Inequalities]
-    """Triangles and pentagons."""
-    products: tuple[Products, Products]
+    inequalities: tuple[Inequalities, Inequalities, Inequalities]
+    """Triangles, pentagons and heptagons."""
+    products: tuple[Products, Products, Products]
     """What these consist of."""
     penalty: Array
     """(1,), σ."""
@@ -139,13 +146,13 @@ class Iterate:
     @cached_property
     def held(self) -> loops.Iterate:
         """The same for compiled loops."""
-        triangles, pentagons = (
+        triangles, pentagons, heptagons = (
             loops.Inequalities(each.multipliers, *products)
             for each, products in zip(self.inequalities, self.products, strict=True)
         )
         return loops.Iterate(
-            self.pairs, self.ends, self.squares, self.corner, self.cut, (triangles, pentagons),
-            self.penalty, self.U,
+            self.pairs, self.ends, self.squares, self.corner, self.cut,
+            (triangles, pentagons, heptagons), self.penalty, self.U,
         )  # fmt: skip
 
     @classmethod
@@ -157,15 +164,15 @@ class Iterate:
             squares=np.full((m, 3), 0.25),
             corner=np.ones(1),
             cut=np.zeros((m * (m - 1) // 2, 4)),
-            inequalities=(NO_TRIANGLES, NO_PENTAGONS),
-            products=(NO_TRIANGLES.products(), NO_PENTAGONS.products()),
+            inequalities=NOTHING,
+            products=(NOTHING[0].products(), NOTHING[1].products(), NOTHING[2].products()),
             penalty=np.array([penalty]),
             U=np.eye(m + 1),
         )
 
     def copy(self) -> Iterate:
         """The same with arrays of its own, but for the products, which do not change."""
-        triangles, pentagons = self.inequalities
+        triangles, pentagons, heptagons = self.inequalities
         return replace(
             self,
             pairs=self.pairs.copy(),
@@ -173,18 +180,21 @@ class Iterate:
             squares=self.squares.copy(),
             corner=self.corner.copy(),
             cut=self.cut.copy(),
-            inequalities=(triangles.copy(), pentagons.copy()),
+            inequalities=(triangles.copy(), pentagons.copy(), heptagons.copy()),
             penalty=self.penalty.copy(),
             U=self.U.copy(),
         )
 
-    def holding(self, triangles: Inequalities, pentagons: Inequalities) -> Iterate:
+    def holding(
+        self, triangles: Inequalities, pentagons: Inequalities, heptagons: Inequalities
+    ) -> Iterate:
         """The same with other inequalities, whose multipliers `cut` is computed from anew."""
-        products = triangles.products(), pentagons.products()
+        held = triangles, pentagons, heptagons
+        products = triangles.products(), pentagons.products(), heptagons.products()
         self.cut[:] = 0.0
-        products[0].add(self.cut, triangles.multipliers)
-        products[1].add(self.cut, pentagons.multipliers)
-        return replace(self, inequalities=(triangles, pentagons), products=products)
+        for each, inequalities in zip(products, held, strict=True):
+            each.add(self.cut, inequalities.multipliers)
+        return replace(self, inequalities=held, products=products)
 
     def inherited(self, before: ScaledBox, after: ScaledBox, omega: float) -> Iterate:
         """The parts of the remaining variables, with the multipliers of the others folded in."""
@@ -205,8 +215,7 @@ class Iterate:
             penalty=self.penalty.copy(),
             U=np.zeros((after.m + 1, after.m + 1)),
         )
-        triangles, pentagons = self.inequalities
-        return part.holding(triangles.among(left), pentagons.among(left))
+        return part.holding(*(each.among(left) for each in self.inequalities))
 
     def _folded(self, kept: Indices, gone: Indices, high: Mask) -> Array:
         """Σ over fixed i of the multipliers ν of its products with x_j and s_j, (m, 2), j kept.
@@ -362,13 +371,14 @@ class Relaxation:
         """The multipliers of Z ≥ 0 and of the inequalities so far."""
         iterate = self.iterate
         weight = 2.0 * iterate.penalty[0] * self.model.norm
-        triangles, pentagons = iterate.inequalities
         square = iterate.squares[:, 1]
         return Multipliers(
-            pairs=weight * np.maximum(-(iterate.pairs + iterate.cut), 0.0),
-            squares=-weight * np.where(self.binary, 1.0, square < 0.0) * square,
-            triangles=triangles._replace(multipliers=weight * triangles.multipliers),
-            pentagons=pentagons._replace(multipliers=weight * pentagons.multipliers),
+            weight * np.maximum(-(iterate.pairs + iterate.cut), 0.0),
+            -weight * np.where(self.binary, 1.0, square < 0.0) * square,
+            *(
+                each._replace(multipliers=weight * each.multipliers)
+                for each in iterate.inequalities
+            ),
         )
 
     def mean(self) -> Array:
@@ -394,18 +404,17 @@ class Relaxation:
         return [np.clip(d, -1.0, 1.0) for d in found]
 
     def add_inequalities(self) -> None:
-        """Add triangle inequalities, and pentagonal ones once few triangles are violated.
+        """Add triangle inequalities, and odd cliques once not too many triangles are violated.
 
-        Their multipliers are worth little before, as those of the triangles change them. Where
-        rows share variables, and are combined for that reason, they are left out: of nine such
-        programs six closed sooner without them, one in an eighth of the iterations.
+        The multipliers of the odd cliques are worth little before, as those of the triangles change
+        them. Where rows share variables, and are combined for that reason, they are left out: of
+        nine such programs six closed sooner without them, one in an eighth of the iterations.
         """
         m = self.scaled.m
         violated = self.add_triangles(int(self.settings.cuts_per_variable * m), MIN_VIOLATION)
         combined = np.any(np.count_nonzero(self.scaled.weights, axis=1) > 1)
-        if violated <= m and not combined:
-            most = int(PENTAGONS_PER_VARIABLE * m)
-            self.add_pentagons(most, MIN_PENTAGON_VIOLATION)
+        if violated <= VIOLATED_PER_VARIABLE * m and not combined:
+            self.add_odd_cliques(int(ODD_CLIQUES_PER_VARIABLE * m), MIN_CLIQUE_VIOLATION)
 
     def take_inequalities(self, other: Relaxation) -> None:
         """Add the inequalities of another relaxation to those that are active here."""
@@ -419,31 +428,40 @@ class Relaxation:
         now, m = self.iterate, self.scaled.m
         if m > MAX_TRIANGLE_ORDER:
             return 0
-        triangles, pentagons = now.inequalities
+        triangles, *others = now.inequalities
         found, violations = loops.most_violated(now.pairs, now.cut, m, least, MAX_VIOLATED)
         ordered = found[np.argsort(-violations)[: most + triangles.multipliers.size]]
-        self.iterate = now.holding(_renewed(triangles, ordered, most), pentagons)
+        self.iterate = now.holding(_renewed(triangles, ordered, most), *others)
         return int(violations.size)
 
-    def add_pentagons(self, most: int, least: float) -> None:
-        """The same for pentagonal inequalities, of which those near active triangles are found.
+    def add_odd_cliques(self, most: int, least: float) -> None:
+        """The same for pentagons and heptagons, of which those near active inequalities are found.
 
         A triangle inequality says that two of the literals p, 1 - q and 1 - r are equal: all three
         are so nowhere else than where all are 0 or all are 1, and it is an equation elsewhere.
         """
         now, m = self.iterate, self.scaled.m
-        triangles, pentagons = now.inequalities
+        triangles, *others = now.inequalities
         if m > MAX_TRIANGLE_ORDER or not triangles.multipliers.size:
             return
-        steepest = np.argsort(-triangles.multipliers, kind="stable")[:MAX_EXTENDED]
         Z = np.maximum(now.pairs + now.cut, 0.0)
         D = np.eye(m)
         D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
         D.T[pair_indices(m)] = D[pair_indices(m)]
-        triples = triangles.literals[steepest] ^ [0, 1, 1]
-        found, violations = loops.most_violated_pentagons(D, triples, least)
-        ordered = found[np.argsort(-violations, kind="stable")]
-        self.iterate = now.holding(triangles, _renewed(pentagons, ordered, most))
+        smaller, renewed = triangles.steepest(MAX_SEEDS) ^ [0, 1, 1], [triangles]
+        for old in others:
+            size = old.literals.shape[1]
+            own = old.steepest(MAX_SEEDS)
+            if size <= m:
+                pairs = [
+                    loops.violated_odd_cliques(D, seeds, size, least) for seeds in (smaller, own)
+                ]
+                found, violations = (np.concatenate(each) for each in zip(*pairs, strict=True))
+                ordered = found[np.argsort(-violations, kind="stable")]
+                old = _renewed(old, ordered, most)
+            renewed.append(old)
+            smaller = own
+        self.iterate = now.holding(*renewed)
 
 
 def _renewed(old: Inequalities, ordered: Literals, most: int) -> Inequalities:
@@ -451,8 +469,9 @@ def _renewed(old: Inequalities, ordered: Literals, most: int) -> Inequalities:
     active = old.multipliers > MIN_ACTIVE_SHARE * old.multipliers.max(initial=0.0)
     kept = old.literals[active]
     both = np.concatenate([kept, ordered])
-    # One number for each row; of equal ones the first stays, in the order they come in.
-    keys = both @ (2 * MAX_TRIANGLE_ORDER) ** np.arange(both.shape[1])
+    # One number for each row; of equal ones the first stays, in the order they come in. Rows of
+    # more than five literals may have the number of others, of which one is then left out.
+    keys = both @ (2 * MAX_TRIANGLE_ORDER + 1) ** np.arange(both.shape[1])
     first = np.sort(np.unique(keys, return_index=True)[1])
     new = ordered[first[first >= len(kept)] - len(kept)][:most]
     multipliers = np.concatenate([old.multipliers[active], np.zeros(len(new))])

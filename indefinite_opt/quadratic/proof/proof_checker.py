@@ -145,13 +145,14 @@ class ExactMinorant:
             # a(1 - b)(1 - c) + (1 - a)bc = a - ab - ac + bc is a sum of products, so it is ≥ 0.
             for sign, left, right in ((-1, a, ONE), (1, a, b), (1, a, c), (-1, b, c)):
                 self.add(sign * nu, left, right)
-        for *places, nu in step.get("pentagons", []):
-            five = [index(place, 2 * p.n) for place in places]
-            fit = nu >= 0 and len(five) == len({place // 2 for place in five}) == 5
-            require(fit, "a pentagon has a negative multiplier or a variable twice")
-            # Of five zeros and ones at least four pairs are equal: ab + (1 - a)(1 - b) is 1.
-            self.const += 4 * nu
-            for one, other in combinations(five, 2):
+        for *places, nu in [*step.get("pentagons", []), *step.get("heptagons", [])]:
+            clique, h = [index(place, 2 * p.n) for place in places], len(places) // 2
+            require(nu >= 0, "an odd clique has a negative multiplier")
+            different = len({place // 2 for place in clique}) == 2 * h + 1
+            require(different, "a clique is not of an odd number of variables")
+            # Of 2h + 1 zeros and ones at least h² pairs are equal: ab + (1 - a)(1 - b) is 1.
+            self.const += h * h * nu
+            for one, other in combinations(clique, 2):
                 self.add(-nu, shares[one], shares[other])
                 self.add(-nu, shares[one ^ 1], shares[other ^ 1])
         for (row, target), (constant, *slope) in zip(p.rows, step["across"], strict=True):

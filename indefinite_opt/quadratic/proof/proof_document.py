@@ -351,6 +351,7 @@ class _WrittenTangent:
             self.products.append([one, other, float(multipliers.pairs[row, column])])
         self.triangles = _named(multipliers.triangles, members)
         self.pentagons = _named(multipliers.pentagons, members)
+        self.heptagons = _named(multipliers.heptagons, members)
 
     def document(self) -> Document:
         """The step, unchanged."""
@@ -360,6 +361,7 @@ class _WrittenTangent:
             "products": self.products + own,
             "triangles": self.triangles,
             "pentagons": self.pentagons,
+            "heptagons": self.heptagons,
             "across": [plain(row) for row in self.across],
             "point": plain(self.point),
         }
