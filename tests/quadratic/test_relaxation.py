@@ -15,7 +15,12 @@ from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, lower_bound, pair_indices
 from indefinite_opt.quadratic.bracket.relaxation import Iterate, Relaxation
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic, ScaledBox
-from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
+from indefinite_opt.quadratic.bracket.settings import (
+    CORNER_TUNINGS,
+    VERTEX_TUNING,
+    Settings,
+    Tuning,
+)
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 
 
@@ -52,7 +57,19 @@ def test_eigenpairs_above_a_level_are_those_of_numpy(n: int) -> None:
         np.testing.assert_allclose(found[1].T @ found[1], np.eye(found[0].size), atol=1e-12 * n)
 
 
-@pytest.mark.parametrize("tuning", Settings().tunings)
+def test_tunings_go_by_the_rows_and_by_the_best_point() -> None:
+    """A simplex has its points near a corner; at a vertex of a large box another one is first."""
+    settings, rows, n = Settings(), np.ones((1, 200)), 200
+    vertex = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    inside = np.where(np.arange(n) % 10 == 0, 0.5, vertex)
+    balanced, cornered = np.zeros(1), np.full(1, 2.0 - n)
+    assert settings.tunings_of(rows, cornered, vertex) == CORNER_TUNINGS
+    assert settings.tunings_of(rows, balanced, inside) == settings.tunings
+    assert settings.tunings_of(rows[:, :100], balanced, vertex[:100]) == settings.tunings
+    assert settings.tunings_of(rows, balanced, vertex) == (VERTEX_TUNING, settings.tunings[1])
+
+
+@pytest.mark.parametrize("tuning", [*Settings().tunings, VERTEX_TUNING])
 @pytest.mark.parametrize("formulation", ["SVMDual(C=1)", "ConvexHullDual"])
 def test_partial_and_full_projections_are_the_same_method(
     tuning: Tuning, formulation: str, monkeypatch: pytest.MonkeyPatch

@@ -267,12 +267,13 @@ class BoxBound:
         binary = node.box.binary[scaled.members]
         if node.relaxation is not None:
             return [node.relaxation.restricted(scaled, self.bracket.value, binary)]
+        best = scaled.place(self.bracket.point)
         running = [
             Relaxation.of_whole(scaled, self.bracket.value, binary, tuning, self.settings)
-            for tuning in self.settings.tunings_of(scaled.rows, scaled.rhs)
+            for tuning in self.settings.tunings_of(scaled.rows, scaled.rhs, best)
         ]
         for relaxation in running:
-            relaxation.begin_at(scaled.place(self.bracket.point))
+            relaxation.begin_at(best)
         return running
 
     def _advance(

@@ -27,6 +27,12 @@ CORNER_TUNINGS: tuple[Tuning, ...] = (Tuning(1.0, 3.0, 1.0), Tuning(0.1, 10.0, 1
 found on five standard quadratic programs, n = 50 to 100, where the others need several times as
 long."""
 
+VERTEX_TUNING = Tuning(0.2, 3.0, 0.2)
+MIN_VERTEX_ORDER, MIN_VERTEX_SHARE, AT_END = 150, 0.98, 1.0 - 1e-6
+"""It takes the place of the first from this number of variables on, if this share of those of the
+best point are at their ends: on box programs and random kernels of 150 to 300 variables it reaches
+a gap in 0.4 to 0.7 of the time, but on others it may take twice as long."""
+
 MIN_CORNER_SHARE = 0.5
 """A row holds the feasible set near a corner if its right-hand side is this share of its
 largest value in the box."""
@@ -66,8 +72,11 @@ class Settings:
     programs whose minimisers have most variables at their ends, the second those with many inside,
     and either may leave three times the gap of the other after a thousand iterations."""
 
-    def tunings_of(self, rows: Array, rhs: Array) -> tuple[Tuning, ...]:
-        """The tunings to try on a box with these rows."""
+    def tunings_of(self, rows: Array, rhs: Array, d: Array) -> tuple[Tuning, ...]:
+        """The tunings to try on a box with these rows, d its best point in scaled variables."""
         reach = np.abs(rows).sum(axis=1)
-        held = np.any(np.abs(rhs) >= MIN_CORNER_SHARE * reach)
-        return CORNER_TUNINGS if held else self.tunings
+        if np.any(np.abs(rhs) >= MIN_CORNER_SHARE * reach):
+            return CORNER_TUNINGS
+        if d.size >= MIN_VERTEX_ORDER and np.mean(np.abs(d) >= AT_END) >= MIN_VERTEX_SHARE:
+            return VERTEX_TUNING, *self.tunings[1:]
+        return self.tunings
