@@ -558,6 +558,31 @@ def test_multipliers_of_zero_subtract_nothing() -> None:
     assert proof_checker.check(forgery(SEVEN, [1, *[0] * 6], [[step]], 0))[0] == 0
 
 
+@pytest.mark.parametrize(("n", "name"), [(5, "pentagons"), (7, "heptagons")])
+def test_an_odd_clique_proves_the_least_value_at_a_vertex(n: int, name: str) -> None:
+    """f = 2s² - 2ns at a vertex with s ones; it is twice the clique less a constant everywhere."""
+    H, c = [[4] * k + [0] for k in range(n)], [2 - 2 * n] * n
+    least = min(2 * s * s - 2 * n * s for s in range(n + 1))
+    clique = [*range(0, 2 * n, 2), 2]
+
+    def proof(claim: float, *literals: float) -> Document:
+        return forgery(H, c, [[minorant(n, **{name: [[*literals]]})]], claim)
+
+    assert proof_checker.check(proof(least, *clique))[0] == least
+    flipped = [literal ^ 1 for literal in clique[:-1]]
+    assert proof_checker.check(proof(least, *flipped, 2))[0] == least
+    for altered, words in (
+        (proof(least + 0.5, *clique), "claimed"),
+        (proof(least, *clique[:-1], 1.5), "not convex"),
+        (proof(least, *clique[:-1], 2.5), "not convex"),
+        (proof(least, *clique[1:]), "odd number"),
+        (proof(least, *clique[2:]), "not convex"),
+        (proof(least, 1, *clique[1:]), "not convex"),
+    ):
+        with pytest.raises(FailedProof, match=words):
+            proof_checker.check(altered)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
     """At any shares of the intervals, those of a part of the box, with products written out."""
