@@ -23,7 +23,7 @@ EXPECTED = {
     "cuts": "c56fed99b28b20a6",
     "descents": "1ab0e23e8c2bc860",
     "points": "d9029b6a33f83c9b",
-    "relaxations": "f493e5cf70970b8c",
+    "relaxations": "47689a015435afc4",
     "roots": "df6bef129af9abf0",
     "squares": "e9877e2acbe4a1b2",
 }
