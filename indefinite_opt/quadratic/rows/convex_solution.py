@@ -61,9 +61,6 @@ _FAR, _RESIDUE = 1e10, 1e-13
 """Times the least size of a right-hand side from which on others are far away: beside them solvers
 may see nothing else; and share of the first quartile of sizes below which one is rounding."""
 
-_PRESOLVED = 2000
-"""Entries from which on linear programs are solved in less time with presolve."""
-
 _SETUP, _LEAST_ITERATIONS = 8000.0, 8
 """Operations by which Clarabel sets up an entry, and factorisations that a solution takes."""
 
@@ -148,8 +145,6 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
     set_tolerance(highs, _BASIS_TOLERANCE)
-    if body.rows.nnz < _PRESOLVED:
-        highs.setOptionValue("presolve", "off")
     status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise TimeLimitReached("HiGHS did not end in time")
