@@ -164,6 +164,29 @@ class RowGram(Gram):
             least, most = min(least, float(values.min())), max(most, float(values.max()))
         return least, most
 
+    def with_sums(self) -> RowGram | None:
+        """The same matrix and rows in memory; its norm is at most the largest Σ_j |K_ij|.
+
+        That takes one pass over the upper half of K, and is far less than n·max K_ii where most
+        points are not similar.
+        """
+        made = self.construction
+        if made is None or made.allowance is None or made.norm is None:
+            return None
+        sums = np.zeros(self.n)
+        for part in tiles(self.n, CHUNK // self.n):
+            values = np.abs(self._entries(self.points[part], self.points[part.start :]))
+            sums[part] += values.sum(axis=1)
+            sums[part.stop :] += values[:, part.stop - part.start :].sum(axis=0)
+        # The rows that are read may differ by the rounding of the kernel.
+        norm = (1.0 + self.n * EPS) * float(sums.max()) + made.allowance
+        gram = object.__new__(RowGram)
+        gram.__dict__.update(self.__dict__)
+        for known in ("norm", "rounding"):
+            gram.__dict__.pop(known, None)
+        gram.construction = made._replace(norm=min(norm, made.norm))
+        return gram
+
     @property
     def largest_read(self) -> float:
         return self._largest_read

@@ -864,6 +864,15 @@ class KernelProblem(LabelledKernel):
         gram.came_as = self.gram.came_as
         return KernelProblem.from_gram(gram, self.labels, task=self.task, name=name)
 
+    def with_sums(self) -> KernelProblem | None:
+        """See `LabelledKernel.with_sums`."""
+
+        def make() -> KernelProblem | None:
+            gram = self.gram.with_sums()
+            return None if gram is None else self.with_gram(gram)
+
+        return derived(self, "sums", make)
+
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
         """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
 

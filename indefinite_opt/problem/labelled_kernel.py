@@ -185,6 +185,10 @@ class LabelledKernel(Problem):
         """
         return self.gram.rounding
 
+    def with_sums(self) -> LabelledKernel | None:
+        """The same problem with a smaller bound on the norm of K; see `Gram.with_sums`."""
+        return None
+
     @property
     def signature(self) -> tuple[int, int]:
         """(p, q): positive and negative eigenvalues of PKP (Haasdonk 2005, Proposition 1).

@@ -7,6 +7,7 @@ import pickle
 import tracemalloc
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.problem import kernel_problem
 from indefinite_opt.problem.kernel_matrix import RowGram
 from indefinite_opt.problem.kernels import Custom
+from indefinite_opt.quadratic.answers import paired_bounds
 from indefinite_opt.quadratic.matrices.gram import DenseGram
 from indefinite_opt.studies.baselines.rvm import RVM
 
@@ -387,3 +389,32 @@ def test_many_points_have_rows_on_demand_unless_asked_otherwise(
     for name, result in (("many", first), ("formed", second)):
         loaded = iopt.load(result.save(tmp_path / f"{name}.npz")).problem
         assert loaded.gram.on_demand == (name == "many")
+
+
+def test_sums_of_rows_bound_the_norm_of_a_matrix_that_is_not_formed() -> None:
+    X, y = points(150, 8, seed=3), LABELS[:150]
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.5)", cache_mb=0.1)
+    K = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.5)").K
+    summed = problem.with_sums()
+    assert summed is not None
+    assert summed.gram.norm == pytest.approx(np.abs(K).sum(axis=1).max(), rel=1e-9)
+    assert np.linalg.norm(K, 2) <= summed.gram.norm < 0.1 * problem.gram.norm
+    assert summed.zero_tolerance < 0.1 * problem.zero_tolerance
+    assert iopt.KernelProblem.from_data(X, y, "sigmoid", cache_mb=0.1).with_sums() is None
+    # One cache serves both.
+    row = np.zeros(150)
+    problem.gram.spread(np.array([3, 5]), np.ones(2), row)
+    assert summed.gram.block(np.array([3]), np.arange(150)) == pytest.approx(K[3:4])
+
+
+def test_a_bound_loses_less_to_rounding_with_the_sums_of_rows() -> None:
+    X, y = points(150, 8, seed=3), LABELS[:150]
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.5)", cache_mb=0.1)
+    result = iopt.solve(problem, iopt.SVMDual(C=1e4), tol=1e-10)
+    program: Any = result.program
+    point = program.at(program.from_values(result.values))
+    without, with_sums = (
+        paired_bounds.dual_bound(each, point.x, point.gradient)
+        for each in (program, program.on(problem.with_sums()))
+    )
+    assert without < with_sums <= point.value + 1e-12 * abs(point.value)

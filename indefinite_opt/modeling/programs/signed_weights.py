@@ -72,6 +72,9 @@ class _Doubled(KernelProblem):
     def least_curvature(self, lines: int) -> float:
         return self.base.least_curvature(min(lines, 1))
 
+    def with_sums(self) -> None:
+        return None
+
     def negative_direction(self, lines: int) -> Array | None:
         found = self.base.negative_direction(min(lines, 1))
         return None if found is None else np.concatenate([found, np.zeros(found.size)])

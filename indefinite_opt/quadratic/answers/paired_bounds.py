@@ -117,6 +117,10 @@ def _(qp: PairedQP, point: Point[Array], multipliers: Values | None) -> Iterator
     yield LowerBound(dual_bound(qp, point.x, point.gradient))
     explicit = explicit_bounds(qp, point)
     yield from explicit(point.x)
+    summed = None if qp.problem is None else qp.problem.with_sums()
+    if summed is not None:  # less counts as rounding
+        qp = qp.on(summed)
+        yield LowerBound(dual_bound(qp, point.x, point.gradient), surely(qp, point))
     plain = qp.without_constant()
     plain = plain if plain.is_convex else qp
     if plain is not qp:

@@ -119,6 +119,10 @@ class Gram(ABC):
             return norm_bound(self.matrix)
         return known if self.on_demand else min(known, frobenius_norm(self.matrix))
 
+    def with_sums(self) -> Gram | None:
+        """The same matrix with a norm that takes a pass over K, if it has a larger one without."""
+        return None
+
     @cached_property
     def rounding(self) -> float:
         """Bound on the rounding of Kx relative to ‖x‖, and on that of eigenvalues of K."""
