@@ -46,22 +46,21 @@ def feasible_point(
     """
     if not form.is_proved or not np.isfinite(start).all():
         return None
-    z = _onto_equations(form, start)
-    if z is None:
+    found = _onto_equations(form, start)
+    if found is None:
         return None
+    z, radius = found
     z = z if keeps else form.completed(z)
     if not np.isfinite(z).all():
-        return None
-    radius = _radius(form, z)
-    if radius is None:
         return None
     margins = _margins(form, z, radius)
     if np.all(margins >= 0.0):
         return z, _value(form, z, radius)
-    inner = interior()
-    inner = None if inner is None else _onto_equations(form, inner)
-    if inner is None:
+    within = interior()
+    found = None if within is None else _onto_equations(form, within)
+    if found is None:
         return None
+    inner = found[0]
     room = _margins(form, inner, np.zeros(form.n))
     missed = margins < 0.0
     if not np.all(room[missed] > 0.0):
@@ -70,11 +69,11 @@ def feasible_point(
     for k in range(_ROUNDS):
         share = min(4.0 * share if k < _SHORT else max(16.0 * share, EPS), 1.0)
         moved = z + share * (inner - z)
-        nearby = _onto_equations(form, moved)
-        if nearby is None:
+        found = _onto_equations(form, moved)
+        if found is None:
             return None
-        radius = _radius(form, nearby)
-        if radius is not None and np.all(_margins(form, nearby, radius) >= 0.0):
+        nearby, radius = found
+        if np.all(_margins(form, nearby, radius) >= 0.0):
             return nearby, _value(form, nearby, radius)
     return None
 
@@ -111,11 +110,14 @@ def _equations(form: GraphForm) -> Polyhedron | None:
     return derived(form, "equations", found)
 
 
-def _onto_equations(form: GraphForm, z: Array) -> Array | None:
-    """z with declared variables that satisfy the equations up to rounding; h stay as they are."""
-    body = _equations(form)
+def _onto_equations(form: GraphForm, z: Array) -> tuple[Array, Array] | None:
+    """z with declared variables near which a point satisfies the equations; h stay as they are.
+
+    How far that point is at most, entry by entry, comes with it.
+    """
+    body, radius = _equations(form), np.zeros(form.n)
     if body is None:
-        return z
+        return z, radius
     x, free = np.clip(z[: body.n], body.lower, body.upper), ~body.fixed
     for _ in range(2):
         over = body.A @ x - body.b
@@ -124,19 +126,8 @@ def _onto_equations(form: GraphForm, z: Array) -> Array | None:
     found = body.near(x)
     if found is None or not found.exactly:
         return None
-    return np.concatenate([found.x, z[body.n :]])
-
-
-def _radius(form: GraphForm, z: Array) -> Array | None:
-    """How far a point of all equations is from z at most, entry by entry."""
-    radius, body = np.zeros(form.n), _equations(form)
-    if body is None:
-        return radius
-    found = body.near(z[: body.n])
-    if found is None or not found.exactly or not np.array_equal(found.x, z[: body.n]):
-        return None
     radius[: body.n] = found.radius
-    return radius
+    return np.concatenate([found.x, z[body.n :]]), radius
 
 
 def _margins(form: GraphForm, z: Array, radius: Array) -> Array:
