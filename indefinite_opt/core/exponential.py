@@ -12,7 +12,8 @@ _of_multiples = library.function("exponential_of_multiples", Table, NUMBER)
 def exp(matrix: Array, factor: float) -> Array:
     """exp(factor · x) for every entry x of a matrix without gaps, in place.
 
-    The error is below one unit in the last place, and every processor computes the same number.
+    The error is below one unit in the last place of the value at factor · x as it is rounded, and
+    every processor computes the same number.
 
     >>> import numpy as np
     >>> exp(np.array([[0.0, 1.0]]), -2.0).round(4)

@@ -267,7 +267,8 @@ struct LiteralSet {
     // Append the literal that adds the least.
     void grow() {
         Index best = 0;
-        for (Index q = 1; q < sums.size; ++q)
+        while (open[best] == 0.0) ++best;  // there is a variable that the set does not have
+        for (Index q = best + 1; q < sums.size; ++q)
             if (open[q] * fabs(sums[q]) > open[best] * fabs(sums[best])) best = q;
         append(best, sums[best] > 0.0 ? -1.0 : 1.0);
     }

@@ -2,8 +2,9 @@
 // and its digest.
 //
 // The digest is Σ_ij lo(w_ij) hi(w_ij) modulo 2⁶⁴, where lo and hi are the halves of 32 bits of w_ij, which
-// is the exclusive or of key_j and the bits of K_ij as a double (the function NH of Black et al. 1999,
-// UMAC).
+// is the exclusive or of a key of i and j and the bits of K_ij as a double (the function NH of Black et al.
+// 1999, UMAC). The key is key_j + M key_i, as one of j alone would not tell entries of a column apart that
+// change places. Zeros of both signs have the bits of the positive one.
 
 #include "views.h"
 
@@ -14,6 +15,9 @@ constexpr Index TILE = 64;
 
 // Distance of the rows of the transposed copy: no power of two, as caches have places for few rows then.
 constexpr Index APART = TILE + 8;
+
+// M, an odd number of 64 random bits.
+constexpr uint64_t OF_ROW = 0xd1342543de82ef95;
 
 typedef uint64_t FourWords __attribute__((vector_size(32)));
 
@@ -48,23 +52,24 @@ struct Known {  // of the entries that have been read; every fourth one of a row
 #endif
         others |= (bits & EXPONENT) + LAST;  // whose highest bit is 1 for inf and NaN
         if (!digested) return;
-        const FourWords words = bits ^ keys;
+        constexpr uint64_t NEGATIVE_ZERO = 0x8000000000000000;
+        const FourWords words = (bits & (FourWords)(bits != NEGATIVE_ZERO)) ^ keys;
         digest += (words & 0xffffffff) * (words >> 32);
     }
 };
 
 template <class T, bool digested>
-inline void take(Known &known, View<const T> x, View<const uint64_t> keys) {
+inline void take(Known &known, View<const T> x, View<const uint64_t> keys, uint64_t row) {
     Index t = 0;
     for (; t + 4 <= x.size; t += 4) {
         FourWords own{};
         if (digested) memcpy(&own, keys.part(t, t + 4).data, sizeof own);
-        known.take<digested>(doubles_at(x, t), own);
+        known.take<digested>(doubles_at(x, t), own + row);
     }
-    for (; t < x.size; ++t) {  // three zeros beside it count for nothing, by keys of zero
+    for (; t < x.size; ++t) {  // what is beside it counts for nothing
         const double entry = x[t];
         Known one;
-        one.take<digested>(Four{} + entry, FourWords{digested ? keys[t] : 0});
+        one.take<digested>(Four{} + entry, FourWords{digested ? keys[t] + row : 0});
         known.least[0] = smaller(entry, known.least[0]);
         known.most[0] = larger(entry, known.most[0]);
         known.others |= one.others;
@@ -97,14 +102,19 @@ bool compare(
     for (Index j = 0; j < width; ++j) {
         const View<const T> x = K[left + j].part(top, bottom);
         fetch(K, right + j, top);
-        if (left != top) take<T, digested>(known, x, digested ? keys.part(top, bottom) : keys);
+        if (left != top)
+            take<T, digested>(
+                known, x, digested ? keys.part(top, bottom) : keys,
+                digested ? OF_ROW * keys[left + j] : 0);
         for (Index i = 0; i < x.size; ++i) mirror[i * APART + j] = x[i];
     }
     Index unequal = 0;
     for (Index i = 0; i < bottom - top; ++i) {
         const View<const T> x = K[top + i].part(left, right);
         const View<T> y = mirror.part(i * APART, i * APART + width);
-        take<T, digested>(known, x, digested ? keys.part(left, right) : keys);
+        take<T, digested>(
+            known, x, digested ? keys.part(left, right) : keys,
+            digested ? OF_ROW * keys[top + i] : 0);
 #pragma omp simd reduction(+ : unequal)
         for (Index j = 0; j < width; ++j) unequal += x[j] != y[j];
     }

@@ -64,7 +64,7 @@ _NONE = vector(_NO_KEYS, "keys", dtype=UINT64)
 
 
 def _keys(n: int) -> NDArray[np.uint64]:
-    """Random bits for each column: the numbers of SplitMix64 (Steele, Lea & Flood 2014)."""
+    """Random bits for each row and column: the numbers of SplitMix64 (Steele, Lea & Flood 2014)."""
     words = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

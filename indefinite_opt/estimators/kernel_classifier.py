@@ -23,7 +23,7 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.multiclass import Machine, Machines, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.solved import SolvedEstimator
-from indefinite_opt.estimators.training_data import training_data
+from indefinite_opt.estimators.training_data import Points, training_data
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, derived
 from indefinite_opt.modeling import Formulation, naming_pair, votes, weighted_bound
@@ -270,13 +270,19 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
 
     @property
     def certificates_(self) -> dict[tuple[Any, Any], Certificate]:
-        """The certificate of every pair of classes, which a pickle has if it was read before."""
+        """The certificate of every pair of classes.
+
+        That of a given matrix is kept, and a pickle has it.
+        """
 
         def compute() -> dict[tuple[Any, Any], Certificate]:
             gram = self._gram_to_certify(self._machines.training)
             return self._of_pairs(gram, lambda machine, problem: machine.certificate(problem))
 
-        return dict(derived(self._trained, "certificates", compute))
+        trained = self._trained
+        if isinstance(trained.training.data, Points):
+            return compute()  # kept ones would keep the matrices that were made for them
+        return dict(derived(trained, "certificates", compute))
 
     @property
     def bracket_(self) -> Bracket:

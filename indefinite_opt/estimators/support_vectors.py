@@ -308,13 +308,15 @@ class SingleMachine(SupportVectorEstimator, ABC):
 
     @property
     def certificate_(self) -> Certificate:
-        """Certificate of the solution, computed when it is read, and then kept."""
+        """Certificate of the solution, computed when it is read; that of a given matrix is kept."""
 
         def compute() -> Certificate:
             machine, problem = self._solved()
             return machine.certificate(problem)
 
         check_is_fitted(self)
+        if isinstance(self._machines.training.data, Points):
+            return compute()
         return derived(self._machines, "certificate", compute)
 
     @property

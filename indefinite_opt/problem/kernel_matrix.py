@@ -110,22 +110,27 @@ class RowGram(Gram):
                 "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
             )
         check_symmetric(self.kernel, self.points)
+        self._largest_read = 0.0
+        self._empty()
+
+    def _empty(self) -> None:
         # Memory is taken when it is first written to.
         self._storage = np.empty((self.capacity, self.n))
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.full(self.capacity, -_IDLE_REQUESTS)
         self._requests, self._room = 0, self.capacity
-        self._largest_read = 0.0
         # Threads that solve one problem share the rows that are kept.
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+        """All but the rows that are kept, which are computed again."""
+        rows = ("_storage", "_slot_of", "_row_in", "_last_use", "_requests", "_room", "_lock")
+        return {name: value for name, value in self.__dict__.items() if name not in rows}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._lock = threading.RLock()
+        self._empty()
 
     def content(self) -> tuple[Array, ...]:
         # The kernel is known by its name only; rows tell functions of the same name apart.

@@ -142,7 +142,11 @@ class KernelProblem(LabelledKernel):
         copy: bool = True,
         name: str = "problem",
     ) -> None:
-        gram = DenseGram(*checked_matrix("K", K, symmetrize, floats=True, own=copy))
+        gram = DenseGram(
+            *checked_matrix(
+                "K", K, symmetrize, floats=True, own=copy or not isinstance(K, np.ndarray)
+            )
+        )
         if not copy and isinstance(K, np.ndarray):
             kept = gram.matrix if gram.source is None else gram.source[0]
             if np.may_share_memory(kept, K):

@@ -177,7 +177,7 @@ class Result:
         Raises
         ------
         ProblemError
-            If the matrix or the labels are others, as the digest of the matrix shows.
+            If the matrix, as its digest shows, the points, the kernel or the labels are others.
         """
         refuse_another(self.problem, problem)
         return replace(self, problem=problem)
@@ -414,6 +414,10 @@ def refuse_another(own: Any, problem: KernelProblem) -> None:
         _ = problem.gram.matrix  # which says what is missing
     if own.n != problem.n or own.digest not in (None, problem.digest):
         raise ProblemError("problem", "the one of the result", "one with another matrix")
+    if str(own.kernel) != str(problem.kernel):
+        raise ProblemError("problem", "the one of the result", "one with another kernel")
+    if own.X is not None and not np.array_equal(own.X, problem.X):
+        raise ProblemError("problem", "the one of the result", "one of other points")
     if own.task != problem.task or not np.array_equal(own.labels, problem.labels):
         raise ProblemError("problem", "the one of the result", "one with other labels")
 

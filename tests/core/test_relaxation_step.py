@@ -313,3 +313,12 @@ def test_nan_read_only_arrays_and_foreign_places_are_refused() -> None:
     beyond = relaxation.Inequalities(**{**INEQUALITIES, "places": np.array([[0, 1, 4]])})
     with pytest.raises(ProblemError, match=r"^places: expected indices from 0 to 3"):
         relaxation.Iterate(**{**ITERATE, "kinds": (beyond, KINDS[1])})
+
+
+def test_odd_cliques_have_each_variable_once_where_products_are_zero() -> None:
+    D = np.eye(7)
+    D[:3, :3] = -0.5
+    D[range(3), range(3)] = 1.0
+    cliques, _ = relaxation.violated_odd_cliques(D, np.array([[0, 2, 4]]), 5, -10.0)
+    assert len(cliques) == 1
+    assert len(set((cliques[0] // 2).tolist())) == 5

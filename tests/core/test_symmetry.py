@@ -71,14 +71,15 @@ def test_the_digest_is_that_of_the_formula(n: int) -> None:
     """Σ lo(w) hi(w), by Python's integers, and the same for floats and their doubles."""
     single = matrix(n, np.float32)
     K, mask = single.astype(np.float64), 2**64 - 1
-    total = 0
+    total, keys = 0, []
     for j in range(n):
         key = (j + 1) * 0x9E3779B97F4A7C15 & mask
         key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9 & mask
         key = (key ^ key >> 27) * 0x94D049BB133111EB & mask
-        key ^= key >> 31
-        for bits in K[:, j].copy().view(np.uint64).tolist():
-            word = bits ^ key
+        keys.append(key ^ key >> 31)
+    for i, row in enumerate(K.view(np.uint64).tolist()):
+        for key, bits in zip(keys, row, strict=True):
+            word = bits ^ (key + 0xD1342543DE82EF95 * keys[i]) & mask
             total += (word & 0xFFFFFFFF) * (word >> 32)
     assert scan(K, digested=True).digest == scan(single, digested=True).digest == total & mask
 
@@ -102,3 +103,26 @@ def test_a_matrix_that_the_loop_would_misread_is_refused() -> None:
         with pytest.raises(ProblemError, match="K: expected a"):
             scan(bad)
     assert scan(np.asfortranarray(K).T).symmetric
+
+
+def ring(*cycles: list[int]) -> np.ndarray:
+    """The adjacency matrix of cycles, each column of which has two ones."""
+    K = np.zeros((6, 6))
+    for cycle in cycles:
+        for i, j in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+            K[i, j] = K[j, i] = 1.0
+    return K
+
+
+def test_digests_tell_apart_matrices_whose_columns_have_the_same_entries() -> None:
+    one, two = ring([0, 1, 2, 3, 4, 5]), ring([0, 1, 2], [3, 4, 5])
+    clusters = [np.kron(np.eye(2), np.ones((3, 3))), np.kron(np.ones((3, 3)), np.eye(2))]
+    found = [scan(K, digested=True).digest for K in (one, two, *clusters)]
+    assert len(set(found)) == 4
+
+
+def test_digests_are_the_same_for_zeros_of_both_signs() -> None:
+    K = ring([0, 1, 2, 3, 4, 5])
+    negative = np.where(K == 0.0, -0.0, K)
+    digests = [scan(each, digested=True).digest for each in (K, negative)]
+    assert digests[0] == digests[1]

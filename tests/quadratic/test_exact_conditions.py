@@ -409,3 +409,19 @@ def test_numbers_are_whole_multiples_of_their_granularity(seed: int) -> None:
             shares = [Fraction(x) / Fraction(granularity(numbers)) for x in numbers if x]
             assert all(share.denominator == 1 for share in shares)
             assert any(share.numerator % 2 for share in shares) or not shares
+
+
+def test_a_row_whose_terms_overflow_is_violated_where_exact_sums_say_so() -> None:
+    """1e10·1e300 - 1e10·½e300 is 5e309, more than 5."""
+    qp = iopt.QuadraticProgram(
+        np.zeros((2, 2)), q=[1e-3, -1e-3], G=[[1e10, -1e10], [-1.0, 1.0]], h=[5.0, 0.0]
+    )
+    assert iopt.verify(qp, [1e300, 0.5e300]).claim is iopt.Claim.NONE
+
+
+def test_a_radius_that_underflows_is_not_zero() -> None:
+    """1e19·x = 1e-305 has no solution x ≤ 0, and 0 misses it by less than its last place."""
+    rows, ends = Entries.of(np.array([[1e19, 0.0]])), np.array([1e-305])
+    sides = Sides(rows, ends, ends, np.full(2, -1.0), np.zeros(2))
+    found = nearby_point(sides, np.zeros(2))
+    assert found is None or found.radius[0] > 0.0

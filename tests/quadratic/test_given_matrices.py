@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -243,3 +244,35 @@ def test_a_gram_of_floats_or_of_a_part_reads_what_the_whole_has() -> None:
             assert not gram.matrix.flags.writeable
         assert lazy.source is None
         assert whole.selected(chosen).extremes == (K.min(), K.max())
+
+
+def test_without_a_copy_only_an_array_itself_is_shared() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.eye(4))
+    problem = iopt.KernelProblem(frame, [1, -1, 1, -1], copy=False)
+    assert not np.shares_memory(problem.K, frame.to_numpy())
+
+
+def test_a_result_is_not_put_on_other_points_or_another_kernel() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((20, 3)), np.resize([1, -1], 20)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    of_distances = iopt.KernelProblem.from_distances(D, y, "gaussian", gamma=0.5)
+    result = iopt.solve(of_distances, iopt.SVMDual(C=1.0))
+    for other in (iopt.KernelProblem.from_distances(D, y, "linear"), iopt.KernelProblem(D, y)):
+        with pytest.raises(ProblemError, match="another kernel"):
+            result.with_problem(other)
+    result.with_problem(iopt.KernelProblem.from_distances(D, y, "gaussian", gamma=0.5))
+    of_points = iopt.solve(iopt.KernelProblem.from_data(X, y, "rbf"), iopt.SVMDual(C=1.0))
+    with pytest.raises(ProblemError, match="other points"):
+        of_points.with_problem(iopt.KernelProblem.from_data(X + 1.0, y, "rbf"))
+
+
+def test_the_pickle_of_rows_on_demand_has_no_rows() -> None:
+    X, y = np.random.default_rng(0).standard_normal((300, 2)), np.resize([1, -1], 300)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=0.7)
+    objective = iopt.solve(problem, iopt.SVMDual(C=1.0)).objective
+    written = pickle.dumps(problem)
+    assert len(written) < 50_000
+    again = iopt.solve(pickle.loads(written), iopt.SVMDual(C=1.0))
+    assert again.objective == pytest.approx(objective, rel=1e-9)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from indefinite_opt.core import exact_sums
 from indefinite_opt.foundation import (
     EPS,
+    LEAST,
     Array,
     one_thread,
     power_near,
@@ -132,11 +133,15 @@ class Sides(NamedTuple):
     def missed(self, x: Array) -> tuple[Array, Array]:
         """The nearer end of each row, and rows·x minus that end, of exact sign; two (m,) arrays."""
         activity = self.rows.times(x)
-        # Far away both distances are rounded to one number, and the sign tells the nearer end.
-        at_high = activity - self.high >= self.low - activity
-        ends = np.where(at_high, self.high, self.low)
+        # Far away both distances are rounded to one number, and the sign tells the nearer end. Of
+        # a sum that overflows both may be no numbers, but a row with one end is at no other.
+        at_high = (activity - self.high >= self.low - activity) | np.isneginf(self.low)
+        ends = np.where(at_high & ~np.isposinf(self.high), self.high, self.low)
         ends[np.isinf(ends)] = 0.0
-        return ends, exact_residuals(self.rows, x, ends)
+        over = exact_residuals(self.rows, x, ends)
+        lost = np.isnan(activity) & np.isfinite(self.low) & (self.low < self.high)
+        over[lost & np.isfinite(self.high)] = np.inf  # which end is the nearer one is not known
+        return ends, over
 
     def violated(self, over: Array, ends: Array, error: Array | float = 0.0) -> NDArray[np.bool_]:
         """Rows that are not certain to be satisfied, with rows·x - ends known up to an error."""
@@ -247,7 +252,7 @@ def _corrected(
             rows=rows.chosen(outside), low=sides.low[outside], high=sides.high[outside]
         )
         nearer, left = others.missed(near)
-        error = (1.0 + (x.size + 4.0) * EPS) * others.rows.sizes(radius)
+        error = (1.0 + (x.size + 4.0) * EPS) * _most(others.rows, radius)
         violated = others.violated(left, nearer, error * (1.0 + 2.0 * EPS))
         if not violated.any():
             return found
@@ -307,10 +312,19 @@ def _solved(
                 break
             near[members] -= left / pivot
             left = exact_residuals(own, near, rhs[held])
-        left = np.abs(left) + own.sizes(radius)
-        radius[members] = (1.0 + (x.size + 4.0) * EPS) * (left / np.abs(pivot))
+        left = np.abs(left) + _most(own, radius)
+        within = (1.0 + (x.size + 4.0) * EPS) * (left / np.abs(pivot))
+        radius[members] = np.where(left > 0.0, np.maximum(within, LEAST), 0.0)
         changed[members] = True
     return Nearby(near, radius)
+
+
+def _most(rows: Entries, radius: Array) -> Array:
+    """Σ_j |a_j|·radius_j of each row, with what underflows; 0 only where the sum is 0."""
+    if not radius.any():
+        return np.zeros(rows.height)
+    moved = rows.sizes((radius > 0.0).astype(float)) > 0.0
+    return rows.sizes(radius) + np.where(moved, radius.size * LEAST, 0.0)
 
 
 def _own_entries(
@@ -369,7 +383,7 @@ def _solved_together(
         distance = enclosed(B, inverse, left / height[held])
         if distance is None:
             return None
-        radius[members] = unit[columns] * distance
+        radius[members] = np.maximum(unit[columns] * distance, LEAST)
     return Nearby(x, radius)
 
 
