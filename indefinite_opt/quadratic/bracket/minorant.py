@@ -99,9 +99,9 @@ class Inequalities(NamedTuple):
     def products(self) -> Products:
         """The products that they are made of.
 
-        Three literals stand for p(1 - q) + qr - pr = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. Of five or
-        more the products of both literals of a pair and of both complements sum to 1 where the two
-        are equal, and of 2h + 1 zeros and ones at least h² pairs are: among h and among h + 1.
+        Three literals stand for p(1 - q) + qr - pr = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. With five or
+        more, each pair adds the product of its literals and that of their complements, which sum to
+        1 where the two are equal. Among 2h + 1 zeros and ones at least h² pairs are equal.
         """
         columns = self.literals.T
         count = len(columns)

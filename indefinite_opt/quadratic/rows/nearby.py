@@ -452,9 +452,9 @@ def _length(v: Array) -> float:
 
 
 def _least_eigenvalue(matrix: Any, least: float, factor: PositiveFactor) -> float:
-    """What is proved of the least eigenvalue, of which a factorisation has proved about `least`.
+    """A proved lower bound on the least eigenvalue, for which a factorisation has proved `least`.
 
-    Steps of inverse iteration say how much more another one may prove.
+    Steps of inverse iteration say how much more another factorisation may prove.
     """
     v = np.cos(np.arange(matrix.shape[0]))
     for _ in range(_INVERSE_STEPS):
