@@ -16,7 +16,8 @@ def residuals(row: Indices, member: Indices, value: Array, x: Array, rhs: Array)
 
     Entry e, in row `row[e]` and column `member[e]`, has the `value` a_e; rows ascend. Each result
     is the double nearest to the exact sum, but not 0 where the sum is not; so its sign is right. It
-    is NaN where a number of the row is infinite or NaN, and infinite where it overflows.
+    is NaN where a number of the row that counts, with x_j ≠ 0, is infinite or NaN, and infinite
+    where it overflows.
 
     >>> one = np.array([0, 0, 0]), np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0])
     >>> residuals(*one, np.array([1e16, 1.0, 1e16]), np.array([0.5]))

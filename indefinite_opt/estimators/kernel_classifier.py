@@ -23,9 +23,9 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.multiclass import Machine, Machines, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.solved import SolvedEstimator
-from indefinite_opt.estimators.training_data import Points, training_data
+from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.formulations import known
-from indefinite_opt.foundation import Array, checks, derived
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Formulation, naming_pair, votes, weighted_bound
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Certificate, Gram, Solver
@@ -279,10 +279,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
             gram = self._gram_to_certify(self._machines.training)
             return self._of_pairs(gram, lambda machine, problem: machine.certificate(problem))
 
-        trained = self._trained
-        if isinstance(trained.training.data, Points):
-            return compute()  # kept ones would keep the matrices that were made for them
-        return dict(derived(trained, "certificates", compute))
+        return dict(self._trained.kept("certificates", compute))
 
     @property
     def bracket_(self) -> Bracket:

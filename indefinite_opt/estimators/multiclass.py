@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.training_data import TrainingData, dense
-from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.estimators.training_data import Points, TrainingData, dense
+from indefinite_opt.foundation import Array, Values, cached_property, derived
 from indefinite_opt.modeling import Classifier, PairwiseClassifier
 from indefinite_opt.problem import KernelProblem, RowGram
 from indefinite_opt.quadratic import Certificate, Declaration, DenseGram, Gram
 from indefinite_opt.workflow import Result
 from indefinite_opt.workflow.certificates import verify
+
+T = TypeVar("T")
 
 
 class NoFormulation(ParameterError, AttributeError):
@@ -133,6 +136,13 @@ class Machines:
 
     training: Training
     members: list[Machine]
+
+    def kept(self, name: str, compute: Callable[[], T]) -> T:
+        """What is computed from a matrix that was given, once.
+
+        From points it is computed again, as it would keep the matrices that were made for it.
+        """
+        return compute() if isinstance(self.training.data, Points) else derived(self, name, compute)
 
     @property
     def several(self) -> bool:

@@ -23,7 +23,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.estimators.multiclass import Machine, Machines, Training
 from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import Points, dense, training_data
-from indefinite_opt.foundation import Array, checks, derived, parse_call, refuse_mask
+from indefinite_opt.foundation import Array, checks, parse_call, refuse_mask
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem, kernels
 from indefinite_opt.quadratic import Certificate, DenseGram, Gram, Solver
@@ -315,9 +315,7 @@ class SingleMachine(SupportVectorEstimator, ABC):
             return machine.certificate(problem)
 
         check_is_fitted(self)
-        if isinstance(self._machines.training.data, Points):
-            return compute()
-        return derived(self._machines, "certificate", compute)
+        return self._machines.kept("certificate", compute)
 
     @property
     def bracket_(self) -> Bracket:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.errors import MatrixNotKept, ParameterError, ProblemError
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import Kernel, kernels
 from indefinite_opt.quadratic import (
@@ -91,7 +91,7 @@ class Matrix(TrainingData):
 
     def gram(self, again: bool = False) -> DenseGram:
         if self.pairs is None:
-            raise ProblemError(
+            raise MatrixNotKept(
                 "X", "the matrix of all pairs of training points, for certificates and brackets",
                 "an estimator that was pickled, which leaves it out",
                 "Read certificate_ before it is pickled, or fit it again.",

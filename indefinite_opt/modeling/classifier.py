@@ -274,18 +274,17 @@ class Classifier:
 
         A joint treatment has none, and is returned as it is.
         """
-        if self.change is None or self.new_points == "joint":
-            return self
-        return self._direct
+        return self if self.change is None or self.new_points == "joint" else self._direct
 
     @cached_property
     def _direct(self) -> Classifier:
-        """The classifier without its change of the kernel, for new points one by one."""
-        coef = self.coef
-        assert self.change is not None
+        """See `unchanged`; a pickle has it, and not the kernel matrix that it is computed from."""
+        change, coef = self.change, self.coef
+        if change is None:
+            return self
         if self.new_points == "projected":
-            coef = self.change.projected(coef)
-        coef, shift = self.change.center(coef)
+            coef = change.projected(coef)
+        coef, shift = change.center(coef)
         return Classifier(coef, self.offset + shift, self.classes, zero=self.zero)
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from indefinite_opt.foundation import (
     EPS,
     SYMMETRY_TOLERANCE,
     Array,
+    afford,
     cached_property,
     checked_points,
     checks,
@@ -23,6 +24,9 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 from indefinite_opt.quadratic import CHUNK, AbsentGram, Construction, Gram, Indices
+
+_OPERATIONS = 10.0
+"""Operations of an entry of K beside one for each feature, half of which a pass computes."""
 
 _IDLE_REQUESTS = 5
 """Requests for rows after which a row that none of them asked for may be given up."""
@@ -178,6 +182,7 @@ class RowGram(Gram):
         made = self.construction
         if made is None or made.allowance is None or made.norm is None:
             return None
+        afford((self.points.shape[1] + _OPERATIONS) * float(self.n) ** 2)
         sums = np.zeros(self.n)
         for part in tiles(self.n, CHUNK // self.n):
             values = np.abs(self._entries(self.points[part], self.points[part.start :]))

@@ -177,7 +177,8 @@ class Result:
         Raises
         ------
         ProblemError
-            If the matrix, as its digest shows, the points, the kernel or the labels are others.
+            If the matrix, as its digest shows, the points, the title of the kernel, or the labels
+            are others.
         """
         refuse_another(self.problem, problem)
         return replace(self, problem=problem)
@@ -416,7 +417,8 @@ def refuse_another(own: Any, problem: KernelProblem) -> None:
         raise ProblemError("problem", "the one of the result", "one with another matrix")
     if str(own.kernel) != str(problem.kernel):
         raise ProblemError("problem", "the one of the result", "one with another kernel")
-    if own.X is not None and not np.array_equal(own.X, problem.X):
+    same = own.X is problem.X or (problem.X is not None and np.array_equal(own.X, problem.X))
+    if own.X is not None and not same:
         raise ProblemError("problem", "the one of the result", "one of other points")
     if own.task != problem.task or not np.array_equal(own.labels, problem.labels):
         raise ProblemError("problem", "the one of the result", "one with other labels")

@@ -53,6 +53,7 @@ from indefinite_opt.quadratic import (
     relative,
 )
 from indefinite_opt.solvers import as_solver, default_solver
+from indefinite_opt.solvers.external import sharp_solution_of_rows
 from indefinite_opt.workflow.arguments import as_problem, available_solvers, in_pairs
 from indefinite_opt.workflow.bracket import Bracket, bracket_of
 from indefinite_opt.workflow.certificates import (
@@ -344,7 +345,7 @@ def solve_with(
                 solution.message = f"{solution.message}; used because {error}"
         answer = _measured(task, solution, convex)
         if convex:
-            solution, answer = _sharpened(task, session, solution, answer)
+            solution, answer = _sharpened(task, chosen.name, solution, answer)
         if replaceable and chosen.needs_convex:
             solution, answer = _polished(task, solution, answer)
         bracket, remarks, prove = None, tuple[str, ...](), float(options.prove or 0.0)
@@ -405,16 +406,15 @@ def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
 
 
 def _sharpened(
-    task: Task[Any], session: Session[Any], solution: Solution, answer: Answer
+    task: Task[Any], solver: str, solution: Solution, answer: Answer
 ) -> tuple[Solution, Answer]:
     """A more accurate solution of a convex program with rows, where the tests hardly hold."""
-    program, least = task.program, _WELL_WITHIN * task.tol
-    if max(answer.primal, answer.open) <= least or not isinstance(program, PolyhedralQP):
+    well = max(answer.primal, answer.open) <= _WELL_WITHIN * task.tol
+    asked = task.max_iter is None and solution.status is Status.SOLVED
+    if well or not asked or not isinstance(task.program, PolyhedralQP):
         return solution, answer
-    if solution.status is not Status.SOLVED or not task.in_time(False, program.sharpen):
-        return solution, answer
-    with contextlib.suppress(SolverFailed):
-        again = session.solve(task)
+    again = sharp_solution_of_rows(task, solver)
+    if again is not None:
         better = _measured(task, again, convex=True)
         if _left(task, better) < _left(task, answer):
             return again, better

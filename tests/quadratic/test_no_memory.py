@@ -11,6 +11,7 @@ import indefinite_opt as iopt
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.rows import polyhedral_qp, polyhedron, ranges
+from indefinite_opt.quadratic.rows.convex_solution import _Faces
 
 
 def convex(n: int = 8, seed: int = 0) -> iopt.QuadraticProgram:
@@ -108,3 +109,43 @@ def test_passes_that_a_limit_has_ended_are_made_anew(monkeypatch: pytest.MonkeyP
         patch.setattr(polyhedron, "seconds_left", lambda: next(left, 0.0))
         assert np.isinf(rows.intervals[1][-1])
     np.testing.assert_array_equal(rows.intervals, expected)
+
+
+def without_exact_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solutions of interior points stay where these end."""
+    monkeypatch.setattr(_Faces, "likely", lambda faces: iter(()))
+
+
+def test_a_smaller_tolerance_changes_no_later_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_exact_ends(monkeypatch)
+    expected, qp = iopt.solve(convex(), solver="clarabel", tol=1e-5), convex()
+    sharp = iopt.solve(qp, solver="clarabel", tol=1e-11)
+    assert not np.array_equal(sharp.values["x"], expected.values["x"])
+    again = iopt.solve(qp, solver="clarabel", tol=1e-5)
+    np.testing.assert_array_equal(again.values["x"], expected.values["x"])
+    assert str(again.certificate) == str(expected.certificate)
+
+
+def test_a_limit_that_stopped_a_smaller_tolerance_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    without_exact_ends(monkeypatch)
+    expected, qp = convex().compiled().sharp_solution, convex().compiled()
+    assert expected is not None
+    assert qp.convex_solution is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(polyhedral_qp, "convex_solution", late)
+        with pytest.raises(TimeLimitReached):
+            _ = qp.sharp_solution
+    found = qp.sharp_solution
+    assert found is not None
+    np.testing.assert_array_equal(found.x, expected.x)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_point_is_judged_alike_before_and_after_a_solve(seed: int) -> None:
+    qp = convex(seed=seed)
+    result = iopt.solve(qp, solver="clarabel")
+    fresh = iopt.verify(convex(seed=seed), result.values, multipliers=result.multipliers)
+    used = iopt.verify(qp, result.values, multipliers=result.multipliers)
+    assert (fresh.missed, fresh.moved, fresh.gap) == (used.missed, used.moved, used.gap)

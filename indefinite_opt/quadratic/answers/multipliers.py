@@ -170,17 +170,17 @@ def of_all_rows(qp: PolyhedralQP, multipliers: Values, x: Array, tol: float = _A
 
 
 def _of_solver(qp: PolyhedralQP, multipliers: Values, x: Array) -> Values | None:
-    """Those of the `convex_solution`, if they are the given ones and it is near x."""
-    known = None
+    """Those of a solution of the program, if they are the given ones and it is near x."""
     with suppress(TimeLimitReached):
-        known = qp.convex_solution
-    if known is None or np.any(np.abs(x - known.x) > _ACTIVE * (1.0 + np.abs(known.x))):
-        return None
-    stacked = known.by_kind(qp.feasible)
-    for name, values in named_of_rows(qp, stacked, known.x).items():
-        if not np.array_equal(values, multipliers.get(name, 0.0 * values)):
-            return None
-    return stacked
+        for name in ("convex_solution", "sharp_solution"):  # the second one only where it is needed
+            known = getattr(qp, name)
+            if known is None or np.any(np.abs(x - known.x) > _ACTIVE * (1.0 + np.abs(known.x))):
+                break
+            stacked = known.by_kind(qp.feasible)
+            named = named_of_rows(qp, stacked, known.x).items()
+            if all(np.array_equal(v, multipliers.get(key, 0.0 * v)) for key, v in named):
+                return stacked
+    return None
 
 
 def _shift(qp: PolyhedralQP, x: Array) -> Array:

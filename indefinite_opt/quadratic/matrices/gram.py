@@ -315,7 +315,7 @@ class DenseGram(Gram):
         formed, source = self._matrix, self.source
         if formed is None and source is not None:  # else another thread has just formed it
             K, places = source
-            if places.size < len(K) or np.any(places[1:] < places[:-1]):
+            if places.size < len(K) or np.any(places[1:] <= places[:-1]):
                 K = K[np.ix_(places, places)]
             self._matrix = read_only(K.astype(np.float64, copy=False))
             self.source = None

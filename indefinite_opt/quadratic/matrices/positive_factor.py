@@ -73,7 +73,7 @@ def positive_factor(matrix: Any, shift: float) -> PositiveFactor | None:
         dense = matrix.toarray()
         dense[np.diag_indices(n)] += shift
         lower, failed = lapack.dpotrf(dense, lower=1)
-        if failed:
+        if failed or not np.isfinite(lower.diagonal()).all():
             return None
         return PositiveFactor(
             lambda b: np.asarray(lapack.dpotrs(lower, b, lower=1)[0]),

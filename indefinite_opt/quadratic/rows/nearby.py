@@ -150,6 +150,7 @@ class Sides(NamedTuple):
 
 
 @one_thread()
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is no proof
 def nearby_point(sides: Sides, x: Array, coarse: bool = False) -> Nearby | None:
     """A point of the set near x; None where none is proved.
 

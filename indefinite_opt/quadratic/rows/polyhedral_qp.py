@@ -88,8 +88,8 @@ class PolyhedralQP(QP):
             named = {kind: DeclaredRows(kind, slice(None), shape) for kind, shape in kinds}
         self.named = named
         self.epigraphs, self.constants, self.doubt = epigraphs, constants, doubt
-        self._solution: tuple[ConvexSolution | None] | None = None
-        self._attempts = 0
+        feasible.is_coarse = self._is_far_from_zero
+        self._ends: dict[int, tuple[ConvexSolution | None, bool]] = {}
 
     @cached_property
     def P(self) -> Array:
@@ -136,40 +136,34 @@ class PolyhedralQP(QP):
     def convex_solution(self) -> ConvexSolution | None:
         """Where a solver of convex programs ends, at a point that is proved to be feasible.
 
-        None for other programs, and if no point nearby is proved to be feasible. `sharpen` may make
-        it more accurate. It is kept if no time limit has made it less so. `TimeLimitReached` if
-        half of the seconds that are left do not suffice; the other half is for finding a feasible
-        point.
+        None for other programs, and if no point nearby is proved to be feasible. It is kept if no
+        time limit has made it less accurate. `TimeLimitReached` if half of the seconds that are
+        left do not suffice; the other half is for finding a feasible point.
         """
-        if self._solution is not None:
-            return self._solution[0]
+        proved, improves = self._ended(0)
+        return self._ended(1)[0] if proved is None and improves else proved
+
+    @property
+    def sharp_solution(self) -> ConvexSolution | None:
+        """The same with a smaller tolerance; None if the `convex_solution` is exact, or none is.
+
+        It takes about as long once more.
+        """
+        return self._ended(1)[0] if self._ended(0)[1] else None
+
+    def _ended(self, attempt: int) -> tuple[ConvexSolution | None, bool]:
+        """The end of an attempt that is proved, and whether a smaller tolerance may improve it."""
+        known = self._ends.get(attempt)
+        if known is not None:
+            return known
         found = None
         if not self.is_searched and self.is_psd:
-            found = self._solved(0.5 * seconds_left(), ATTEMPTS[:1])
+            found = self._solved(0.5 * seconds_left(), ATTEMPTS[attempt : attempt + 1])
         proved = None if found is None else self._proved(found)
-        self._attempts = 1
-        if found is not None and proved is None and not found.exact:
-            found = self._solved(0.5 * seconds_left(), ATTEMPTS[1:])
-            proved, self._attempts = None if found is None else self._proved(found), 2
+        improves = found is not None and not found.exact and not self.is_linear_objective
         if seconds_left() > 0.0 and not (found is not None and found.early):
-            self._solution = (proved,)
-        return proved
-
-    def sharpen(self) -> bool:
-        """Replace a `convex_solution` that is not exact by a more accurate one; whether it is new.
-
-        That takes about as long once more, and is done once.
-        """
-        known = None if self._solution is None else self._solution[0]
-        if known is None or known.exact or self._attempts > 1 or self.is_linear_objective:
-            return False
-        self._attempts = 2
-        found = self._solved(0.5 * seconds_left(), ATTEMPTS[1:])
-        proved = None if found is None else self._proved(found)
-        if proved is None:
-            return False
-        self._solution = (proved,)
-        return True
+            self._ends[attempt] = proved, improves
+        return proved, improves
 
     def _solved(
         self, seconds: float, attempts: tuple[tuple[float, int, int], ...]
@@ -200,17 +194,20 @@ class PolyhedralQP(QP):
         The exact end of a face stays as it is where it hardly violates a constraint: its zeros are
         zeros, and its bounds bounds.
         """
-        x, curved = found.x, self.along_rows.P @ found.x
-        value, size = float(x @ (0.5 * curved + self.q)), np.abs(x)
-        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
-        least = min(abs(value), abs(value + self.constant))
-        coarse = least > _NO_ZERO * (terms + abs(self.constant))
-        near = self.feasible.near(found.x, coarse, any_distance=not found.exact)
+        near = self.feasible.near(found.x, any_distance=not found.exact)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
             return found if stays else found._replace(x=near.x)
         near = None if found.before is None else self.feasible.near(found.before)
         return None if near is None else found._replace(x=near.x)
+
+    def _is_far_from_zero(self, x: Array) -> bool:
+        """Whether F at x is at least a share of its terms, with and without the constant."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, size = float(x @ (0.5 * (self.along_rows.P @ x) + self.q)), np.abs(x)
+            terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+        least = min(abs(value), abs(value + self.constant))
+        return bool(least > _NO_ZERO * (terms + abs(self.constant)))
 
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -105,6 +106,9 @@ class Polyhedron(FeasibleSet):
     variables as they were declared, beside whose largest entry moves of an entry are small.
     """
 
+    is_coarse: Callable[[Array], bool] = staticmethod(lambda x: False)
+    """Whether the point `near` x need not be as near as rounding allows; see `nearby_point`. The
+    program that the set belongs to says so where its objective is far from 0."""
     _near_one: tuple[Array, Nearby | None] | None = None
     """A point, and what is `near` it, which is asked for several times."""
     _share_of_one: tuple[Nearby, float] | None = None
@@ -327,24 +331,25 @@ class Polyhedron(FeasibleSet):
         # What is no number, as after an overflow, satisfies nothing.
         return float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
 
-    def near(self, x: Array, coarse: bool = False, any_distance: bool = False) -> Nearby | None:
+    def near(self, x: Array, any_distance: bool = False) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
 
         Rows hold exactly or, where data are rounded so that no such point is found, up to rounding
         of their right-hand sides. Where the first one that is found is not `_CLOSE`, or moves a
         variable that is 0 by more than rounding, it is the nearest one in units of `_reach`, unless
-        `any_distance` will do. For `coarse` see `nearby_point`.
+        `any_distance` will do.
         """
         known = self._near_one
-        if known is None or not np.array_equal(known[0], x):
-            found, in_time = self._near(x, coarse, any_distance)
-            known = x.copy(), found
-            if in_time and not any_distance:
-                self._near_one = known
-        return known[1]
+        if known is not None and np.array_equal(known[0], x):
+            return known[1]
+        found, in_time = self._near(x, any_distance)
+        if in_time and not any_distance:
+            self._near_one = x.copy(), found
+        return found
 
-    def _near(self, x: Array, coarse: bool, any_distance: bool) -> tuple[Nearby | None, bool]:
+    def _near(self, x: Array, any_distance: bool) -> tuple[Nearby | None, bool]:
         """The point `near` x, and whether there was time for the nearest one."""
+        coarse = self.is_coarse(x)
         found = nearby_point(self._exact_sides, x, coarse)
         if found is None and self.has_rows:
             found = nearby_point(self._rounded_sides, x, coarse)

@@ -111,16 +111,18 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     qp = task.program
     if not qp.has_own_rows:
         return None
-    solution = _accurate(task, name)
-    if solution is None and task.in_time(False, qp.sharpen):
-        solution = _accurate(task, name)
-    return solution
-
-
-def _accurate(task: Task[Any], name: str) -> Solution | None:
-    """The `convex_solution`, if it is one of this solver that is as accurate as the task asks."""
-    qp = task.program
     found = task.in_time(None, lambda: qp.convex_solution)
+    return _accurate(task, name, found) or sharp_solution_of_rows(task, name)
+
+
+def sharp_solution_of_rows(task: Task[Any], name: str) -> Solution | None:
+    """The same with a smaller tolerance, if the first one is not exact."""
+    return _accurate(task, name, task.in_time(None, lambda: task.program.sharp_solution))
+
+
+def _accurate(task: Task[Any], name: str, found: Any) -> Solution | None:
+    """A solution, if it is one of this solver that is as accurate as the task asks."""
+    qp = task.program
     if found is None or found.solver != name:
         return None
     x = found.x
