@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 import indefinite_opt as iopt
 from helpers.learners import Bayes
+from helpers.messages import message
 from indefinite_opt import theory
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation.arrays import (
@@ -26,12 +27,6 @@ from indefinite_opt.foundation.arrays import (
 )
 
 NAN, INF = float("nan"), float("inf")
-
-
-def message(call: Callable[..., Any], *arguments: Any, **options: Any) -> str:
-    with pytest.raises(ProblemError) as caught:
-        call(*arguments, **options)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.messages import message
 from indefinite_opt.core.symmetry import TILE
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic import (
@@ -20,12 +20,6 @@ from indefinite_opt.quadratic import (
 )
 
 NAN, INF = float("nan"), float("inf")
-
-
-def message(call: Callable[..., Any], *arguments: Any, **options: Any) -> str:
-    with pytest.raises(ProblemError) as caught:
-        call(*arguments, **options)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
