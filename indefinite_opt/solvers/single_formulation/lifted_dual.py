@@ -35,7 +35,7 @@ class LiftedDual(Solver[_Primal]):
     """Pair steps on the dual; then α = Qλ, b is the multiplier of yᵀλ = 0, ξ the smallest slacks.
 
     With the convex term ½αᵀα the dual has the kernel K², which takes O(n³) once, and its residual
-    is lowered until the gap of the lifted point is closed. With ½αᵀQα the dual is the SVM dual, and
+    is lowered until the gap of the lifted point is closed and the residual of that point is small. With ½αᵀQα the dual is the SVM dual, and
     the lifted point that of Lin & Lin's Theorem 1, α = λ: the optimum if K ⪰ 0, and otherwise a
     stationary point of a problem that is unbounded below.
     """
@@ -90,11 +90,12 @@ class _LiftedIteration:
         task, tol = self.task, self.task.tol
         while True:
             status = self._descend(tol)
-            if self._report():
+            closed, residual = self._report()
+            if closed and (residual <= task.tol or tol <= _MIN_DUAL_TOL):
                 return Status.SOLVED
             stop = task.stop(self.trace, self.steps)
             if stop is not None or status in (Status.MAX_ITER, Status.INTERRUPTED):
-                return stop or status
+                return Status.SOLVED if closed else stop or status
             if tol <= _MIN_DUAL_TOL:
                 return Status.INACCURATE
             tol = max(_TIGHTENING * tol, _MIN_DUAL_TOL)
@@ -113,15 +114,16 @@ class _LiftedIteration:
         self._lift()
         return status
 
-    def _report(self) -> bool:
-        """Add to the trace; whether the lifted point passes the tests of the certificate."""
+    def _report(self) -> tuple[bool, float]:
+        """Add to the trace; whether the lifted point passes the tests of the certificate, and its
+        residual."""
         task, program = self.task, self.program
         unit = task.unit(Point(self.values, self.value, np.empty(0)))
+        residual = program.residual(self.values, self.multipliers)
         if program.is_convex:
             measure = relative(max(self.value - self.bound, 0.0), unit)
         else:
             excess = program.complementarity(self.values, self.multipliers)
-            residual = program.residual(self.values, self.multipliers)
             measure = max(residual, relative(excess, unit))
         bound = self.bound if np.isfinite(self.bound) else np.nan
         iterate = None
@@ -132,7 +134,7 @@ class _LiftedIteration:
             task.elapsed, self.steps, self.value, measure, bound=bound, calls=self.rounds,
             iterate=iterate,
         )  # fmt: skip
-        return measure <= task.tol
+        return measure <= task.tol, residual
 
     def solution(self, status: Status) -> Solution:
         """The lifted point with its multipliers."""
