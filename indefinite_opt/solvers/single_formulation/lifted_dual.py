@@ -35,9 +35,9 @@ class LiftedDual(Solver[_Primal]):
     """Pair steps on the dual; then α = Qλ, b is the multiplier of yᵀλ = 0, ξ the smallest slacks.
 
     With the convex term ½αᵀα the dual has the kernel K², which takes O(n³) once, and its residual
-    is lowered until the gap of the lifted point is closed and the residual of that point is small. With ½αᵀQα the dual is the SVM dual, and
-    the lifted point that of Lin & Lin's Theorem 1, α = λ: the optimum if K ⪰ 0, and otherwise a
-    stationary point of a problem that is unbounded below.
+    is lowered until the lifted point has no gap and a small residual. With ½αᵀQα the dual is the
+    SVM dual, and the lifted point that of Lin & Lin's Theorem 1, α = λ: the optimum if K ⪰ 0, and
+    otherwise a stationary point of a problem that is unbounded below.
     """
 
     name = "lifted-dual"
