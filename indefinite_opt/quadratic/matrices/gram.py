@@ -37,6 +37,9 @@ Indices = NDArray[np.intp]
 CHUNK = 2**18
 """Entries worked on at once, 2 MB: products of gathered rows are fastest around this size."""
 
+_MANY_POINTS = 100
+"""From this size on, a product that reads half of K is faster than one that reads all of it."""
+
 MAX_DECOMPOSED = 48
 """Points up to which eigenvectors take no longer than some products with K."""
 
@@ -392,6 +395,8 @@ class DenseGram(Gram):
                 known = self._matrix
                 total += x[rows] @ (self.block(rows, everything) if known is None else known[rows])
             return total
+        if self.n < _MANY_POINTS:  # one sum a row: copies of a point have the same value
+            return self.matrix.dot(x)
         from scipy.linalg import blas
 
         with one_thread():  # half of K is read
