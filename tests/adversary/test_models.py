@@ -153,7 +153,7 @@ def test_a_solution_is_feasible_where_rows_are_missed_by_rounding(seed: int, num
 @pytest.mark.slow
 def test_nothing_false_is_claimed_of_more_models() -> None:
     hunt = ModelHunt(12)
-    hunt.run(draws=150)
+    hunt.run(draws=75)
     _assert_sound(hunt)
 
 

@@ -84,9 +84,9 @@ def test_no_multipliers_prove_a_false_bound() -> None:
 
 @pytest.mark.slow
 def test_thousands_of_multipliers_prove_no_false_bound() -> None:
-    total = sum(assert_no_bound_is_false(2, number, 75) for number in range(80))
+    total = sum(assert_no_bound_is_false(2, number, 75) for number in range(32))
     print(f"{total} draws")
-    assert total >= 5000
+    assert total >= 2000
 
 
 def assert_no_claim_is_false(seed: int, number: int, draws: int) -> Counter[str]:
@@ -142,7 +142,7 @@ def test_no_point_is_called_an_optimum_that_is_none() -> None:
 @pytest.mark.slow
 def test_hundreds_of_points_are_called_what_they_are() -> None:
     counts: Counter[str] = Counter()
-    for number in range(40):
+    for number in range(16):
         counts += assert_no_claim_is_false(4, number, 20)
     print(dict(counts))
     solved_ones = sum(counts[claim.name] for claim in iopt.Claim)
