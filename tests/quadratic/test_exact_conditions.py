@@ -301,6 +301,25 @@ def test_a_small_coefficient_of_a_variable_does_not_hide_a_conflict(gap: float) 
         iopt.solve(qp)
 
 
+@pytest.mark.parametrize("curved", [False, True])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-40])
+def test_sizes_of_variables_come_from_row_to_row(unit: float, curved: bool) -> None:
+    """x = 2 and u = x/10, and two ways to u·3/100 that differ by the rounding of 0.1 and 0.3.
+
+    No numbers satisfy all rows exactly, and only the first one has a right-hand side.
+    """
+    rows = [[1, 0, 0, 0], [0.1, -1, 0, 0], [0, 0.1, -1, 0], [0, 0, 3, -1], [0, 0.3, 0, -1]]
+    assert 3 * Fraction(0.1) != Fraction(0.3)
+    x = np.array([2.0, 0.2, 0.02, 0.06])
+    P = np.eye(4) / unit**2 if curved else None
+    result = iopt.solve(
+        iopt.QuadraticProgram(P, np.ones(4) / unit, A=rows, b=[2.0 * unit, 0, 0, 0, 0], lb=0.0)
+    )
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.values["x"] / unit == pytest.approx(x, rel=1e-12)
+    assert result.objective == pytest.approx(x.sum() + 0.5 * curved * (x @ x), rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_two_rows_that_contradict_each_other_have_no_point_whatever_the_units(seed: int) -> None:
     """h + gap ≤ aᵀx ≤ h with gaps from a millionth, and variables with and without upper bounds."""

@@ -51,6 +51,9 @@ whether or not others are nearer: certificates have larger tolerances."""
 _NO_SIZE = 64.0 * EPS
 """Share of what rows and bounds allow up to which a whole variable is 0 up to rounding."""
 
+_SIZE_PASSES = 4
+"""Passes over all rows that say how large variables are, each from what the one before has said."""
+
 _MAX_PASSES = 100
 """Most passes of interval arithmetic over all rows; along a chain of rows each goes on by one."""
 
@@ -400,18 +403,24 @@ class Polyhedron(FeasibleSet):
     def _sizes_of_variables(self) -> Array:
         """Sizes beside which entries may be rounded: of bounds, if both are finite, or of rows.
 
-        A row says how large a variable is by its right-hand side and its other variables at their
-        finite bounds, divided by the entry. (n,)
+        A row says how large a variable is by its right-hand side and the sizes of its variables,
+        divided by the entry. The first sizes are those of finite bounds, and the others come from
+        row to row: a row whose right-hand side is 0, or what rounding has left of it, says nothing
+        else. (n,)
         """
         ends = np.abs([self.lower, self.upper])
-        known = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
-        entries, sizes = np.abs(self.rows.data), known.copy()
-        with np.errstate(over="ignore"):
-            heights = np.maximum(np.abs(self.rhs), largest_in_rows(self.rows, known))
-            shares = np.repeat(heights, np.diff(self.rows.indptr))
-            shares = np.divide(shares, entries, out=np.zeros(entries.size), where=entries > 0.0)
-        np.maximum.at(sizes, self.rows.indices, shares)
-        return np.where(np.isfinite(ends).all(axis=0), known, sizes)
+        is_known = np.isfinite(ends).all(axis=0)
+        sizes = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
+        entries, counts = np.abs(self.rows.data), np.diff(self.rows.indptr)
+        for _ in range(_SIZE_PASSES):
+            before = sizes.copy()
+            with np.errstate(over="ignore"):
+                heights = np.maximum(np.abs(self.rhs), largest_in_rows(self.rows, before))
+                shares = np.repeat(heights, counts)
+                shares = np.divide(shares, entries, out=np.zeros(entries.size), where=entries > 0.0)
+            np.maximum.at(sizes, self.rows.indices, shares)
+            sizes = np.where(is_known, before, sizes)
+        return sizes
 
     @property
     def _rounding(self) -> float:
