@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, is_sparse, real_array
 from indefinite_opt.quadratic.data.naming import UNNAMED, Names
-from indefinite_opt.quadratic.matrices.sparse import Matrix
+from indefinite_opt.quadratic.matrices.sparse import Matrix, compressed, transposed
 
 CUSTOMARY_INFINITY = 1e20
 """Right-hand sides from this size on are infinite, and in .lp and .mps files bounds as well, for
@@ -175,7 +175,7 @@ def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Ar
         raise ProblemError(argument, expected, f"shape {values.shape}")
     if np.isnan(values).any():
         raise ProblemError(argument, expected, "NaN")
-    return np.broadcast_to(values, (n,)) + 0.0
+    return np.asarray(values + np.zeros(n))
 
 
 def finite_matrix(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Matrix:
@@ -188,12 +188,11 @@ def finite_matrix(argument: str, value: Any, shape: tuple[int | None, ...] | Non
         return array + 0.0
     if len(value.shape) != 2:
         return finite_matrix(argument, value.toarray(), shape)
-    from scipy import sparse
-
     if shape is not None and len(shape) != 2:
         raise ProblemError(argument, expected, f"shape {value.shape}")
-    entries = sparse.csr_array(value, copy=True)
-    entries.data = real_array(argument, entries.data, expected) + 0.0
+    rows = value.tocsr(copy=True)
+    data = real_array(argument, rows.data, expected) + 0.0
+    entries = compressed(data, rows.indices, rows.indptr, rows.shape[1])
     entries.sum_duplicates()
     entries.eliminate_zeros()
     real_array(argument, entries.data, expected)  # a sum may overflow
@@ -210,13 +209,12 @@ def _zeros(n: int) -> Matrix:
 def _symmetric(square: Matrix) -> tuple[Matrix, bool]:
     """(P + Pᵀ)/2, and whether it differs from P. Equal entries stay as they are, even the smallest
     numbers, half of which is rounded."""
-    other = square.T
     if not is_sparse(square):
+        other = square.T
         if np.array_equal(square, other):
             return square, False
         return np.where(square == other, square, 0.5 * square + 0.5 * other), True
-    other = other.tocsr()
-    other.sort_indices()
+    other = transposed(square)
     if all(
         np.array_equal(getattr(square, part), getattr(other, part))
         for part in ("indptr", "indices", "data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -20,19 +21,78 @@ MAX_ENTRIES = 25_000_000
 """Largest number of entries of a matrix that is read or made dense: 200 MB in float64, or a P of
 5,000 variables."""
 
+_FEW = 2000
+"""Entries of a sparse matrix that numpy sorts in less time than a call of scipy takes."""
+
+_MOST_SHORT = 2**31 - 1
+"""The largest index that the loops of scipy read in four bytes."""
+
+
+@cache
+def _pattern() -> Any:
+    """A sparse matrix that others are copies of."""
+    from scipy import sparse
+
+    return sparse.csr_array((1, 1))
+
+
+def compressed(data: Array, members: NDArray[Any], starts: NDArray[Any], n: int) -> Any:
+    """The sparse matrix of these rows, (m, n), which are neither copied nor checked.
+
+    >>> compressed(np.array([2.0, 5.0]), np.array([1, 0]), np.array([0, 1, 2]), 2).toarray()
+    array([[0., 2.],
+           [5., 0.]])
+    """
+    made = copy(_pattern())
+    made._shape = starts.size - 1, n  # no call of scipy takes as little time
+    kind = np.int32 if max(n, int(starts[-1])) <= _MOST_SHORT else np.int64
+    made.data, made.indices = data, members.astype(kind, copy=False)
+    made.indptr = starts.astype(kind, copy=False)
+    return made
+
 
 def as_sparse(matrix: Matrix) -> Any:
     """The matrix by its entries that are not zero, row by row; without zeros nothing is copied."""
-    from scipy import sparse
-
     if is_sparse(matrix):
         return matrix
     m, n = matrix.shape
     if np.count_nonzero(matrix) < m * n:
-        return sparse.csr_array(matrix)
-    members = np.tile(np.arange(n, dtype=np.int32), m)
-    starts = np.arange(m + 1, dtype=np.int32) * n
-    return sparse.csr_array((np.ravel(matrix), members, starts), shape=(m, n))
+        place, member = np.nonzero(matrix)
+        starts = np.searchsorted(place, np.arange(m + 1))
+        return compressed(matrix[place, member], member, starts, n)
+    return compressed(np.ravel(matrix), np.tile(np.arange(n), m), np.arange(m + 1) * n, n)
+
+
+def transposed(matrix: Any) -> Any:
+    """The transpose of a sparse matrix by its rows."""
+    if matrix.nnz <= _FEW:
+        m, n = matrix.shape
+        order = np.argsort(matrix.indices, kind="stable")
+        place = np.repeat(np.arange(m), matrix.indptr[1:] - matrix.indptr[:-1])[order]
+        starts = np.searchsorted(matrix.indices[order], np.arange(n + 1))
+        return compressed(matrix.data[order], place, starts, m)
+    columns = matrix.tocsc()
+    return compressed(columns.data, columns.indices, columns.indptr, matrix.shape[0])
+
+
+def rows_of(matrix: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a sparse matrix, in any order.
+
+    >>> rows_of(as_sparse(np.diag([1.0, 2.0, 3.0])), np.array([2, 0])).toarray()
+    array([[0., 0., 3.],
+           [1., 0., 0.]])
+    """
+    starts = matrix.indptr[rows]
+    counts = matrix.indptr[rows + 1] - starts
+    ends = np.cumsum(counts)
+    kept = np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)
+    own = matrix.data[kept], matrix.indices[kept], np.concatenate([[0], ends])
+    return compressed(*own, matrix.shape[1])
+
+
+def block_of(matrix: Any, members: NDArray[np.intp]) -> Array:
+    """The dense block of some rows and the same columns of a sparse matrix."""
+    return Entries.of(rows_of(matrix, members)).dense(members, matrix.shape[1])
 
 
 def as_dense(argument: str, matrix: Matrix) -> Array:
@@ -75,23 +135,18 @@ def entries_of(matrix: Matrix) -> Iterator[tuple[int, int, float]]:
 
 def stacked(*parts: Matrix) -> Any:
     """Sparse matrices with the same columns, one below the other."""
-    from scipy import sparse
-
     rows = [as_sparse(part) for part in parts if part.shape[0]]
     if len(rows) == 1:
         return rows[0]
     if not rows:
-        return sparse.csr_array((0, parts[0].shape[1]))
+        return compressed(np.zeros(0), np.zeros(0, int), np.zeros(1, int), parts[0].shape[1])
     starts = np.cumsum([0, *(part.nnz for part in rows)])
     ends = [part.indptr[1:] + start for part, start in zip(rows, starts[:-1], strict=True)]
-    return sparse.csr_array(
-        (
-            np.concatenate([part.data for part in rows]),
-            np.concatenate([part.indices for part in rows]),
-            np.concatenate([[0], *ends]),
-        ),
-        shape=(sum(part.shape[0] for part in rows), rows[0].shape[1]),
-    )
+    return compressed(
+        np.concatenate([part.data for part in rows]),
+        np.concatenate([part.indices for part in rows]),
+        np.concatenate([[0], *ends]), rows[0].shape[1],
+    )  # fmt: skip
 
 
 def with_data(matrix: Any, data: Array) -> Any:

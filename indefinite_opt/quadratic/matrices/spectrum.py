@@ -25,7 +25,7 @@ from indefinite_opt.foundation import (
     is_sparse,
     one_thread,
 )
-from indefinite_opt.quadratic.matrices.sparse import Matrix
+from indefinite_opt.quadratic.matrices.sparse import Matrix, sizes_in
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ def norm_bound(K: Matrix) -> float:
     if is_sparse(K):
         if not K.nnz:
             return 0.0
-        return min(frobenius_norm(K.data[None]), float((abs(K) @ np.ones(K.shape[1])).max()))
+        return min(frobenius_norm(K.data[None]), float((sizes_in(K) @ np.ones(K.shape[1])).max()))
     if K.size < _LOOPED_ENTRIES:
         return min(frobenius_norm(K), float(np.abs(K).sum(axis=1).max()))
     sums, squares = norms.row_norms(np.ascontiguousarray(K))

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values, afford, is_sparse, power_near
-from indefinite_opt.quadratic.matrices.sparse import Matrix, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import Matrix, largest_in_rows, sizes_in
 
 _SPARSE_SHARE = 0.1
 """Share of entries that are not zero below which a system is factorised as a sparse one."""
@@ -95,7 +95,8 @@ def balancing_units(matrix: Matrix, symmetric: bool = False) -> tuple[Array, Arr
     >>> row * column
     array([2.500000e-01, 1.048576e+06])
     """
-    sizes, sparse = abs(matrix), is_sparse(matrix)
+    sparse = is_sparse(matrix)
+    sizes = sizes_in(matrix) if sparse else np.abs(matrix)
     row, column = (np.zeros(size) for size in matrix.shape)
     for _ in range(_SWEEPS):
         rows = _steps(largest_in_rows(sizes) if sparse else sizes.max(axis=1, initial=0.0))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, clock
 from indefinite_opt.quadratic.data.standard_form import StandardForm
-from indefinite_opt.quadratic.matrices.sparse import largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import compressed, largest_in_rows, rows_of
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,
@@ -226,16 +226,13 @@ def _by_clarabel(
     m, k, n = body.h.size, body.b.size, body.n
     order = np.concatenate([np.arange(m, m + k), np.arange(m)])  # equations come first
     starts = body.rows.indptr
-    part = body.rows[order] if m and k else body.rows
+    part = rows_of(body.rows, order) if m and k else body.rows
     ends = np.concatenate([low, high])
-    rows = sparse.csr_array(
-        (
-            np.concatenate([part.data, np.repeat([-1.0, 1.0], [low.size, high.size])]),
-            np.concatenate([part.indices, ends]),
-            np.concatenate([part.indptr, starts[-1] + 1 + np.arange(ends.size)]),
-        ),
-        shape=(m + k + ends.size, n),
-    )
+    rows = compressed(
+        np.concatenate([part.data, np.repeat([-1.0, 1.0], [low.size, high.size])]),
+        np.concatenate([part.indices, ends]),
+        np.concatenate([part.indptr, starts[-1] + 1 + np.arange(ends.size)]), n,
+    )  # fmt: skip
     right = np.concatenate([body.rhs[order], -body.lower[low], body.upper[high]])
     settings: Any = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, _MAX_ITER
@@ -284,13 +281,19 @@ class _Faces:
         self.room = _ROUNDING * (np.abs(body.rhs) + body.sizes_of_rows @ self.size)
         self.quotients = self._quotients()
         self.work = 0
-        rows, n = body.rows, body.n
+        rows, n, count = body.rows, body.n, body.n + body.rhs.size
         places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) + n
         curved = np.repeat(np.arange(n), np.diff(P.indptr))
-        # The entries of (P Rᵀ; R 0) for all rows R.
-        self._lines = np.concatenate([curved, rows.indices, places]).astype(np.int32)
-        self._members = np.concatenate([P.indices, places, rows.indices]).astype(np.int32)
-        self._entries = np.concatenate([P.data, rows.data, rows.data])
+        missing = np.ones(count, dtype=bool)
+        missing[curved[P.indices == curved]] = False
+        zero = np.flatnonzero(missing)
+        # The entries of (P Rᵀ; R 0) for all rows R, line by line, and those of the diagonal.
+        lines = np.concatenate([curved, rows.indices, places, zero])
+        members = np.concatenate([P.indices, places, rows.indices, zero])
+        order = np.lexsort((members, lines))
+        self._lines, self._members = lines[order], members[order]
+        entries = np.concatenate([P.data, rows.data, rows.data, np.zeros(zero.size)])
+        self._entries = entries[order]
         self._largest = max(1.0, float(np.max(np.abs(P.data), initial=0.0)))
 
     def _quotients(self) -> Array:
@@ -417,7 +420,7 @@ class _Faces:
         x[free] = 0.0
         wanted = np.concatenate([-(q + P @ x)[free], body.rhs[on] - (body.rows @ x)[on]])
         solution = np.concatenate([base[free], self.found.multipliers[on]])
-        place = np.full(body.n + body.rhs.size, -1, dtype=np.int32)
+        place = np.full(body.n + body.rhs.size, -1)
         place[np.concatenate([free, body.n + on])] = np.arange(m + k)
         lines, members = place[self._lines], place[self._members]
         used = (lines >= 0) & (members >= 0)
@@ -429,7 +432,10 @@ class _Faces:
         self.work += work
         start = np.abs(solution)
         for _ in range(_REFINEMENTS):
-            solution = solution + solve(wanted - exact @ solution)
+            left = wanted - exact @ solution
+            if not left.any():
+                break
+            solution = solution + solve(left)
         # What refinement has taken all digits from is 0, which it comes to in no number of steps.
         least = _VANISHED * start + _NOTHING * np.repeat(
             [np.abs(part).max(initial=0.0) for part in np.split(solution, [m])], [m, k]
@@ -446,8 +452,9 @@ def _factor(
 ) -> tuple[Any, Callable[[Array], Array], int] | None:
     """A matrix, a solver of its equations with a shifted diagonal, and the entries of its factors.
 
-    The order of pivots is one for symmetric matrices, which takes least time, or where that loses
-    most digits one for any. None if it is singular.
+    The matrix is symmetric. Its entries are given line by line, with all of the diagonal. The order
+    of pivots is one for symmetric matrices, which takes least time, or where that loses most digits
+    one for any. None if it is singular.
     """
     from scipy import sparse
     from scipy.linalg import lapack
@@ -460,8 +467,10 @@ def _factor(
         if failed:
             return None
         return dense, lambda right: np.asarray(lapack.dgetrs(factors, order, right)[0]), n * n
-    exact = sparse.csc_array((entries, (lines, members)), shape=(n, n))
-    shifted = exact + sparse.dia_array((shift[None], 0), shape=exact.shape).tocsc()
+    exact = compressed(entries, members, np.searchsorted(lines, np.arange(n + 1)), n)
+    moved = entries.copy()
+    moved[lines == members] += shift
+    shifted = sparse.csc_array((moved, exact.indices, exact.indptr), shape=(n, n))
     right = np.cos(np.arange(n))
     symmetric: dict[str, Any] = {
         "permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}

@@ -15,6 +15,7 @@ from indefinite_opt.quadratic.matrices.sparse import (
     as_dense,
     as_sparse,
     largest_in_rows,
+    rows_of,
     stacked,
 )
 from indefinite_opt.quadratic.programs.program import Point
@@ -89,14 +90,17 @@ class DualBound:
         self._rhs, self._summed = body.rhs, False
         self.count = body.n + body.rhs.size + 8.0
         self.falls, self.rises = np.minimum(ends[0] - x, 0.0), np.maximum(ends[1] - x, 0.0)
+        self._ways = np.array([self.rises, -self.falls])
         _, L, self.W = curvature.folded
         self.L = L if is_sparse(L) else L / np.reshape(curvature.unit, (-1, 1))
         held = body.held if self.W.size else np.zeros(0, dtype=np.intp)
         missed = self.over[held]
         unsure = (body.n + 2.0) * EPS * self.sizes[held]
         self.across = np.abs(missed) + unsure
-        self.turned = self.L @ missed
-        self.turned_error = abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
+        self.turned, self.turned_error = np.zeros((2, body.n))
+        if held.size:
+            self.turned = self.L @ missed
+            self.turned_error = np.abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
         # A thousandth of the default tolerance, for each variable, and no less than the rounding of
         # the terms, of which `size` is the sum.
         size = float(self.size @ self.steep) if size is None else size
@@ -167,14 +171,12 @@ class DualBound:
 
     def _lowest(self, slopes: Array, error: Array) -> Array:
         """The least of r_i d_i + ½σ_i d_i² for each variable, with r known up to its error."""
-        sigma = self.curvature.least
-        down = _lowest(slopes - error, self.rises, sigma)
-        return down + _lowest(-slopes - error, -self.falls, sigma)
+        both = np.array([slopes, -slopes]) - error
+        down, up = _lowest(both, self._ways, self.curvature.least)
+        return down + up
 
     def _slopes(self, multipliers: Array) -> tuple[Array, Array]:
         """r and its rounding."""
-        from scipy import sparse
-
         slopes = self.point.gradient + self.columns @ multipliers
         terms = self.steep + self.column_sizes @ np.abs(multipliers)
         error = self.count * np.where(
@@ -184,11 +186,13 @@ class DualBound:
             rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
             dear = np.flatnonzero(~(rounding <= self.worth))
         if dear.size:
-            sums, point = self.columns[dear], multipliers
-            if self.curvature.P.nnz:
-                sums = sparse.hstack([self.curvature.P[dear], sums], format="csr")
-                point = np.concatenate([self.point.x, multipliers])
-            if sums.nnz <= _MAX_EXACT_ENTRIES:
+            point = np.concatenate([self.point.x, multipliers])
+            parts = [Entries.of(rows_of(part, dear)) for part in (self.curvature.P, self.columns)]
+            place, member, value = (np.concatenate(each) for each in list(zip(*parts))[:3])
+            member[parts[0].place.size :] += self.q.size
+            order = np.argsort(place, kind="stable")
+            sums = Entries(place[order], member[order], value[order], dear.size)
+            if place.size <= _MAX_EXACT_ENTRIES:
                 slopes[dear] = exact_residuals(sums, point, -self.q[dear])
                 error[dear] = EPS * np.abs(slopes[dear])
         return slopes - self.turned, error + self.turned_error
@@ -331,7 +335,7 @@ class DualBound:
 def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:
     """min of slope·t + ½·sigma·t² over 0 ≤ t ≤ reach, entry by entry; reach may be infinite."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        t = np.clip(-slope / sigma, 0.0, reach)
+        t = np.minimum(np.maximum(-slope / sigma, 0.0), reach)
         # A curvature that is a denormal number has no half, and its products may underflow.
         inside = t * (slope + (sigma * (0.5 * t) - LEAST))
         curved = np.where(sigma < 0.0, sigma * (0.5 * reach) - LEAST, 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, one_thread
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, block_of
 from indefinite_opt.quadratic.matrices.units import own_units
 from indefinite_opt.quadratic.rows.no_optimum import Vector, at_ends, met_exactly, products
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
@@ -117,7 +117,7 @@ def is_semidefinite(P: Matrix) -> bool:
         members = curved[part == number]
         if members.size**2 > work:
             return False
-        work = _work_left(entries[members][:, members].toarray(), work)
+        work = _work_left(block_of(entries, members), work)
         if work <= 0.0:
             return False
     return True

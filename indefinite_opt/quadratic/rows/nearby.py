@@ -29,7 +29,14 @@ from indefinite_opt.quadratic.matrices.positive_factor import (
     PositiveFactor,
     positive_factor,
 )
-from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix
+from indefinite_opt.quadratic.matrices.sparse import (
+    Entries,
+    Matrix,
+    compressed,
+    rows_of,
+    transposed,
+    with_data,
+)
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _RANK_SHARE = 1e-13
@@ -395,8 +402,6 @@ def least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Array
     CCᵀ has no eigenvalue below a positive ε, |δ_j| ≤ unit_j·‖left‖/√ε. A factorisation proves that;
     the rounding of the product CCᵀ is subtracted.
     """
-    from scipy import sparse
-
     used = np.flatnonzero((unit[rows.member] > 0.0) & (rows.value != 0.0))
     place, member, given = rows.place[used], rows.member[used], rows.value[used]
     counts = np.bincount(place, minlength=rows.height)
@@ -413,9 +418,9 @@ def least_change(rows: Entries, rhs: Array, missed: Array, unit: Array, x: Array
         if min(np.abs(value).min(), np.abs(scaled).min()) < _EXACT_SIZES[0]:
             return None  # scaling may have rounded it
         if sweep in (0, _SWEEPS):  # other units may have a larger ε
-            C = sparse.csr_array((scaled, member, starts), shape=(held.size, x.size))
+            C = compressed(scaled, member, starts, x.size)
             C.sort_indices()
-            across = C.T.tocsr()
+            across = transposed(C)
             product, squares = C @ across, float(scaled @ scaled)
             rounding = (float(counts.max()) + 2.0) * EPS * squares
             dense = held.size if held.size <= DENSE_ORDER else 0
@@ -605,13 +610,12 @@ def closest(
 
 def _about(sides: Sides, x: Array, reach: Array) -> tuple[Any, Array, Array, Array, Array]:
     """Rows and ends of d in x + reach∘d, sparse, each row in units of what d of size 1 changes."""
-    from scipy import sparse
-
     height = sides.rows.sizes(reach)
     used = np.flatnonzero(height > 0.0)
     own = sides.rows.chosen(used)
     data = own.value * reach[own.member] / height[used][own.place]
-    scaled = sparse.csr_array((data, (own.place, own.member)), shape=(used.size, x.size))
+    starts = np.searchsorted(own.place, np.arange(used.size + 1))
+    scaled = compressed(data, own.member, starts, x.size)
     low, high = (
         -exact_residuals(own, x, np.where(np.isinf(end), 0.0, end)[used])
         for end in (sides.low, sides.high)
@@ -640,8 +644,6 @@ class _Around(NamedTuple):
     @classmethod
     def of(cls, sides: Sides, x: Array, reach: Array) -> _Around | None:
         """None where numbers are denormal."""
-        from scipy import sparse
-
         scaled, low, high, lower, upper = _about(sides, x, reach)
         fixed, nearest = low == high, np.minimum(high, -low)
         held, near = np.flatnonzero(fixed), np.flatnonzero(~fixed & (nearest < 1.0))
@@ -649,14 +651,18 @@ class _Around(NamedTuple):
         goal = np.concatenate([high[held], nearest[near]])
         if np.isnan(lower).any() or np.isnan(upper).any() or not np.isfinite(goal).all():
             return None
-        equations = scaled[np.concatenate([held, near])]
+        equations = rows_of(scaled, np.concatenate([held, near]))
         if not np.isfinite(equations.data).all():
             return None
         if count:
             signs = np.concatenate([np.ones(held.size), np.where(high <= -low, 1.0, -1.0)[near]])
             equations.data *= np.repeat(signs, np.diff(equations.indptr))
-            own = sparse.eye_array(goal.size, count, k=-held.size)
-            equations = sparse.hstack([equations, own], format="csr")
+            ends, n = equations.indptr[held.size + 1 :], x.size
+            equations = compressed(
+                np.insert(equations.data, ends, 1.0),
+                np.insert(equations.indices, ends, np.arange(n, n + count)),
+                equations.indptr + np.maximum(np.arange(goal.size + 1) - held.size, 0), n + count,
+            )  # fmt: skip
         return cls(equations, goal, lower, upper, count)
 
     def read(self, sides: Sides, x: Array, reach: Array, d: Array) -> Array:
@@ -670,8 +676,6 @@ def _pushed(sides: Sides, x: Array, reach: Array) -> Array | None:
     It is x + reach∘d with -1 ≤ d ≤ 1 and slacks of a quarter, or of half of a smaller range.
     Projections onto the equations, all with one factorisation, follow on those onto the ranges.
     """
-    from scipy import sparse
-
     around = _Around.of(sides, x, reach)
     if around is None:
         return None
@@ -683,8 +687,8 @@ def _pushed(sides: Sides, x: Array, reach: Array) -> Array | None:
     z = np.clip(0.0, least, most)
     if not goal.size:
         return around.read(sides, x, reach, z)
-    C = sparse.csr_array((B.data * (room > 0.0)[B.indices], B.indices, B.indptr), B.shape)
-    across = C.T.tocsr()
+    C = with_data(B, B.data * (room > 0.0)[B.indices])
+    across = transposed(C)
     factor = positive_factor(C @ across, _REGULAR)
     if factor is None:
         return None

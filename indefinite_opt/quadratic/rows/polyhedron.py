@@ -25,8 +25,10 @@ from indefinite_opt.quadratic.matrices.sparse import (
     Matrix,
     as_dense,
     largest_in_rows,
+    rows_of,
     sizes_in,
     stacked,
+    transposed,
 )
 from indefinite_opt.quadratic.matrices.units import Units, balancing_units, program_units
 from indefinite_opt.quadratic.programs.feasible_set import FeasibleSet
@@ -148,7 +150,7 @@ class Polyhedron(FeasibleSet):
     @cached_property
     def columns(self) -> Any:
         """The transposed rows, sparse, (n, m + k)."""
-        return self.rows.T.tocsr()
+        return transposed(self.rows)
 
     @cached_property
     def entries(self) -> Entries:
@@ -243,7 +245,7 @@ class Polyhedron(FeasibleSet):
 
     def rows_held(self) -> Any:
         """The rows that hold as equations, sparse."""
-        return self.rows[self.held]
+        return rows_of(self.rows, self.held)
 
     def infeasibility(self, x: Array) -> float:
         """How far x is from the point x′ `near` it that is proved to satisfy all constraints.

@@ -14,6 +14,8 @@ from indefinite_opt.quadratic.matrices.sparse import (
     Matrix,
     as_dense,
     as_sparse,
+    block_of,
+    compressed,
     sizes_in,
     with_data,
 )
@@ -121,24 +123,28 @@ class RowCurvature:
         if not others.any():
             return least, error
         whole = P.nnz == self.n**2
-        count, part = (1, np.zeros(self.n, int)) if whole else connected_components(P, False)
-        order = np.argsort(part, kind="stable")
-        for members in np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1]):
-            if members.size > 1:
-                block = P if members.size == self.n else P[members][:, members]
-                least[members], error[members] = self._least_of(block)
+        part = np.zeros(self.n, dtype=int) if whole else connected_components(P, False)[1]
+        order, counts = np.argsort(part, kind="stable"), np.bincount(part)
+        ends = np.cumsum(counts)
+        for k in np.flatnonzero(counts > 1).tolist():
+            members = order[ends[k] - counts[k] : ends[k]]
+            least[members], error[members] = self._least_of(P, members)
         return least, error
 
-    def _least_of(self, block: Any) -> tuple[float, float]:
-        """The least eigenvalue of a symmetric sparse matrix, or a value just below; its error."""
-        order, zero = block.shape[0], self._zero
-        if order > _MAX_DENSE_ORDER and block.nnz < _SPARSE_SHARE * order**2:
-            found = sparse_least_eigenvalue(block, zero)
-            if found is not None:
-                return found
+    def _least_of(self, P: Any, members: NDArray[np.intp]) -> tuple[float, float]:
+        """The least eigenvalue of a block of a symmetric sparse matrix, or a value just below; its
+        error."""
+        order, zero, whole = members.size, self._zero, members.size == self.n
+        if order > _MAX_DENSE_ORDER:
+            block = P if whole else P[members][:, members]
+            if block.nnz < _SPARSE_SHARE * order**2:
+                found = sparse_least_eigenvalue(block, zero)
+                if found is not None:
+                    return found
         afford(4.0 / 3.0 * order**3)
+        dense = as_dense("P", P) if whole else block_of(P, members)
         with one_thread():
-            return float(np.linalg.eigvalsh(as_dense("P", block))[0]), zero
+            return float(np.linalg.eigvalsh(dense)[0]), zero
 
     @cached_property
     def least_everywhere(self) -> float:
@@ -215,10 +221,9 @@ class RowCurvature:
         positive across them. Both are zero for rows so long or short that they would overflow.
         Where P is convex for all d, both have no columns, and M and L are sparse.
         """
-        from scipy import sparse
-
         if self.is_psd:
-            return self._scaled, sparse.csr_array((self.n, 0)), np.zeros(0)
+            none = compressed(np.zeros(0), np.zeros(0, int), np.zeros(self.n + 1, int), 0)
+            return self._scaled, none, np.zeros(0)
         k = self._rows.shape[0]
         afford(4.0 * k * k * self.n)
         A, P = self.A * self.unit, self._scaled.toarray()
