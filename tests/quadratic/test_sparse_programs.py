@@ -16,7 +16,15 @@ from helpers.exact import as_vector, dot, linear_optimum
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic.matrices.positive_factor import sparse_least_eigenvalue
-from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
+from indefinite_opt.quadratic.matrices.sparse import (
+    Entries,
+    as_sparse,
+    block_of,
+    largest_in_rows,
+    rows_of,
+    stacked,
+    transposed,
+)
 from indefinite_opt.quadratic.matrices.units import program_units
 from indefinite_opt.quadratic.rows import polyhedral_qp
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
@@ -354,3 +362,23 @@ def test_a_limit_that_was_too_short_is_not_remembered(monkeypatch: pytest.Monkey
         assert iopt.solve(qp, time_limit=60.0).status is iopt.Status.TIME_LIMIT
     result = iopt.solve(qp)
     assert (result.status, result.certificate.claim) == (iopt.Status.SOLVED, iopt.Claim.GLOBAL)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (7, 4), (90, 160)])
+def test_parts_of_sparse_matrices_are_those_of_scipy(shape: tuple[int, int]) -> None:
+    """The last one has more entries than are sorted by numpy."""
+    g = np.random.default_rng(0)
+    dense = np.where(g.random(shape) < 0.3, g.standard_normal(shape), 0.0)
+    for given in (as_sparse(dense), sparse.csr_array(dense)):
+        turned = transposed(given)
+        assert turned.shape == shape[::-1]
+        np.testing.assert_array_equal(turned.toarray(), dense.T)
+        assert turned.has_sorted_indices
+        np.testing.assert_allclose(turned @ np.ones(shape[0]), dense.sum(axis=0), atol=1e-12)
+        rows = g.permutation(shape[0])[: shape[0] // 2]
+        np.testing.assert_array_equal(rows_of(given, rows).toarray(), dense[rows])
+        square = given @ turned
+        np.testing.assert_array_equal(block_of(square, rows), square.toarray()[np.ix_(rows, rows)])
+        two = Entries.of(given).beside(Entries.of(given), shape[1])
+        x = g.standard_normal(2 * shape[1])
+        np.testing.assert_allclose(two.times(x), np.hstack([dense, dense]) @ x, atol=1e-12)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.quadratic.answers.conditions import stacked_multipliers
-from indefinite_opt.quadratic.matrices.sparse import largest_in_rows
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.programs.program import (
     CompiledProgram,
@@ -114,7 +113,7 @@ def _curvature(
     lower, upper = body.at_bounds(x, tol)
     at_bounds, active = lower | upper, body.active_rows(x, tol)
     weak = at_bounds & (np.abs(reduced) <= tol * unit) & (body.lower < body.upper)
-    sizes = largest_in_rows(body.rows)[: body.h.size]
+    sizes = body.largest[: body.h.size]
     loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
     count = int(weak.sum() + loose.sum())
     free = np.flatnonzero(~at_bounds | weak), np.vstack([body.G[active & ~loose], body.A])

@@ -210,6 +210,14 @@ class Entries(NamedTuple):
         kept = np.arange(place.size) + np.repeat(starts - np.cumsum(counts) + counts, counts)
         return Entries(place, self.member[kept], self.value[kept], rows.size)
 
+    def beside(self, other: Entries, width: int) -> Entries:
+        """The entries of a matrix of `width` columns with another one on its right."""
+        place = np.concatenate([self.place, other.place])
+        order = np.argsort(place, kind="stable")
+        member = np.concatenate([self.member, other.member + width])
+        value = np.concatenate([self.value, other.value])
+        return Entries(place[order], member[order], value[order], self.height)
+
     def times(self, x: Array) -> Array:
         """The product with a vector."""
         return np.bincount(self.place, self.value * x[self.member], self.height).astype(float)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, afford, clock
 from indefinite_opt.quadratic.data.standard_form import StandardForm
-from indefinite_opt.quadratic.matrices.sparse import compressed, largest_in_rows, rows_of
+from indefinite_opt.quadratic.matrices.sparse import compressed, rows_of
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,
@@ -186,7 +186,7 @@ def _without_far_rows(
     body: Polyhedron, solved: Callable[[Polyhedron], ConvexSolution | None]
 ) -> ConvexSolution | None:
     """The solution without inequalities that are far away, if it satisfies these as well."""
-    largest = largest_in_rows(body.rows)
+    largest = body.largest
     with np.errstate(over="ignore"):
         zeros = np.zeros(body.rhs.size)
         sizes = np.divide(np.abs(body.rhs), largest, out=zeros, where=largest > 0.0)

@@ -22,6 +22,7 @@ from indefinite_opt.quadratic.programs.program import Point
 from indefinite_opt.quadratic.programs.qp import RANK_TOLERANCE
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.nearby import (
+    are_combinations,
     by_independence,
     enclosed,
     exact_residuals,
@@ -67,9 +68,6 @@ _NEAR_ZERO = 1e-9
 _NO_UNIT = 1e-290
 """Size of terms up to which they are no unit of a slope: quotients by it overflow."""
 
-_ALIKE = 1e-12
-"""Share of its terms up to which a combination of columns may be the same as another one."""
-
 _SMALL = 400
 """Most coefficients for which fractions take less time than better multipliers."""
 
@@ -82,7 +80,7 @@ class DualBound:
         ends: tuple[Array, Array], size: float | None = None,
     ) -> None:  # fmt: skip
         self.curvature, self.q, self.point, x = curvature, q, point, point.x
-        self.rows, self.columns = body.rows, body.columns
+        self.rows, self.columns, self.largest = body.rows, body.columns, body.largest
         self.column_sizes, self.inequalities = body.sizes_of_columns, body.h.size
         self.size = np.abs(x)
         self.steep = curvature.sizes @ self.size + np.abs(q)
@@ -145,8 +143,7 @@ class DualBound:
 
     def _sizes(self, multipliers: Array) -> Array:
         """The terms of slopes, where no multiplier is far below the others."""
-        largest = largest_in_rows(self.rows)
-        largest[largest == 0.0] = 1.0
+        largest = np.where(self.largest > 0.0, self.largest, 1.0)
         typical = _LEAST_SHARE * np.max(np.abs(multipliers) * largest, initial=0.0) / largest
         return self.steep + self.column_sizes @ np.maximum(np.abs(multipliers), typical)
 
@@ -169,7 +166,7 @@ class DualBound:
         bound -= 0.5 * (1.0 + self.count * EPS) * float(self.W @ self.across**2)
         return bound if np.isfinite(bound) else -np.inf
 
-    def _lowest(self, slopes: Array, error: Array) -> Array:
+    def _lowest(self, slopes: Array, error: Array | float) -> Array:
         """The least of r_i d_i + ½σ_i d_i² for each variable, with r known up to its error."""
         both = np.array([slopes, -slopes]) - error
         down, up = _lowest(both, self._ways, self.curvature.least)
@@ -183,16 +180,14 @@ class DualBound:
             terms > 1e-290, EPS * terms, np.where(terms > 0.0, LEAST, 0.0)
         )
         with np.errstate(invalid="ignore"):
-            rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
+            rounding = self._lowest(slopes, 0.0) - self._lowest(slopes, error)
             dear = np.flatnonzero(~(rounding <= self.worth))
         if dear.size:
             point = np.concatenate([self.point.x, multipliers])
-            parts = [Entries.of(rows_of(part, dear)) for part in (self.curvature.P, self.columns)]
-            place, member, value = (np.concatenate(each) for each in list(zip(*parts))[:3])
-            member[parts[0].place.size :] += self.q.size
-            order = np.argsort(place, kind="stable")
-            sums = Entries(place[order], member[order], value[order], dear.size)
-            if place.size <= _MAX_EXACT_ENTRIES:
+            sums = Entries.of(rows_of(self.curvature.P, dear)).beside(
+                Entries.of(rows_of(self.columns, dear)), self.q.size
+            )
+            if sums.place.size <= _MAX_EXACT_ENTRIES:
                 slopes[dear] = exact_residuals(sums, point, -self.q[dear])
                 error[dear] = EPS * np.abs(slopes[dear])
         return slopes - self.turned, error + self.turned_error
@@ -239,10 +234,12 @@ class DualBound:
         if members.size * weights.size > MAX_ENTRIES:
             return None
         weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
-        chosen = self.columns[members]
+        chosen = rows_of(self.columns, members)
         columns = chosen.toarray()
         # Rows without these variables cannot change their slopes.
-        used = np.flatnonzero((columns != 0.0).any(axis=0) & (weights > 0.0))
+        used = np.flatnonzero(
+            (np.bincount(chosen.indices, minlength=weights.size) > 0) & (weights > 0.0)
+        )
         if not used.size:
             return None
         weighted = columns.T[used] * weights[used, None]
@@ -257,15 +254,9 @@ class DualBound:
         if others.size:
             parts = chosen, self.curvature.P[members], self.q[members, None], self.L[members]
             whole = np.hstack([as_dense("rows", part) for part in parts]).T
-            shares = np.round(64.0 * (columns[np.ix_(others, held)] @ inverse)) / 64.0
-            known, left = whole[:, first], whole[:, others]
-            sizes = np.abs(known) @ np.abs(shares.T) + np.abs(left)
-            if np.any(np.abs(known @ shares.T - left) > _ALIKE * sizes):
+            shares = columns[np.ix_(others, held)] @ inverse
+            if not are_combinations(whole[:, first], shares, whole[:, others]):
                 return None
-            entries = Entries.of(known)
-            for share, column in zip(shares, left.T, strict=True):
-                if exact_residuals(entries, share, column).any():
-                    return None
         members = members[first]
         nearby = multipliers.copy()
         for _ in range(2):  # from those of a solver, and once more from rounding

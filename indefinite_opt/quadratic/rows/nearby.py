@@ -50,6 +50,12 @@ _FEW = 100
 """Equations that are solved together in a millisecond or two; all ways are tried with these first.
 """
 
+_ALIKE = 1e-12
+"""Share of its terms up to which a combination of columns may be the same as another one."""
+
+_SUMMED_ENTRIES = 10**6
+"""Most products that are summed exactly in one call."""
+
 _PIVOT_SHARE = 1e-2
 """Share of the largest entry of an equation, in units of slacks, that an entry has which solves it
 alone."""
@@ -87,8 +93,9 @@ _SWEEPS = 2
 _INVERSE_STEPS, _PROVED_SHARES = 4, (0.3, 0.03)
 """Steps of inverse iteration to a least eigenvalue, and shares of it that a proof is sought of."""
 
-_PROJECTIONS, _REGULAR = 12, 1e-10
-"""Most projections onto equations, and what is added to the products of these."""
+_PROJECTIONS, _TRIED, _REGULAR = 12, 3, 1e-10
+"""Most projections onto equations, those after which half of the way has to be made, and what is
+added to the products of the equations."""
 
 _REFINEMENTS = 3
 """Steps of iterative refinement: the first solves, the second reaches rounding."""
@@ -380,8 +387,8 @@ def _solved_together(
     inverse: Array = np.linalg.inv(B).astype(float)
     if others.size:
         shares = scaled[np.ix_(others, columns)] @ inverse
-        sides = np.column_stack([rows, rhs]) / height[:, None]
-        if not _follow(sides, held, others, shares):
+        sides = (np.column_stack([rows, rhs]) / height[:, None]).T
+        if not are_combinations(sides[:, held], shares, sides[:, others]):
             return None
     members, left, solved = able[columns], missed[held], Entries.of(rows[held])
     for _ in range(_REFINEMENTS):
@@ -487,14 +494,33 @@ def by_independence(matrix: Array, share: float) -> tuple[Indices, Indices, int]
     return qr(chosen, mode="r", pivoting=True, check_finite=False)[1], columns, rank
 
 
-def _follow(sides: Array, held: Indices, others: Indices, shares: Array) -> bool:
-    """Whether other equations are exact combinations, with simple weights, of those held."""
-    known = sides[held].T
-    for k, share in zip(others.tolist(), np.round(64.0 * shares) / 64.0, strict=True):
-        size = np.abs(known) @ np.abs(share) + np.abs(sides[k])
-        if np.any(np.abs(known @ share - sides[k]) > 1e-12 * size):
-            return False
-        if exact_residuals(known, share, sides[k]).any():
+def are_combinations(known: Array, shares: Array, others: Array) -> bool:
+    """Whether other columns are exact combinations of known ones, with simple weights near some.
+
+    That is others = known·sharesᵀ without rounding, (m, k), for known ones (m, r) and shares (k, r)
+    that are rounded to multiples of 1/64.
+
+    >>> known, others = np.array([[0.1, 0.0], [0.0, 1.0]]), np.array([[0.05], [0.75]])
+    >>> are_combinations(known, np.array([[0.5 - 1e-9, 0.75]]), others)
+    True
+    >>> are_combinations(known, np.array([[0.5, 0.75]]), others * (1.0 + 1e-15))
+    False
+    """
+    shares = np.round(64.0 * shares) / 64.0
+    sizes = np.abs(known) @ np.abs(shares.T) + np.abs(others)
+    if np.any(np.abs(known @ shares.T - others) > _ALIKE * sizes):
+        return False
+    (m, r), entries = known.shape, Entries.of(known)
+    step = max(1, _SUMMED_ENTRIES // max(1, entries.value.size))
+    for first in range(0, len(shares), step):
+        part, right = shares[first : first + step], others[:, first : first + step].T
+        # One sum of each combination and row, of the entries whose weights are not 0.
+        column, which = np.nonzero(part[:, entries.member])
+        sums = Entries(
+            column * m + entries.place[which], column * r + entries.member[which],
+            entries.value[which], right.size,
+        )  # fmt: skip
+        if exact_residuals(sums, part.ravel(), right.ravel()).any():
             return False
     return True
 
@@ -692,11 +718,17 @@ def _pushed(sides: Sides, x: Array, reach: Array) -> Array | None:
     factor = positive_factor(C @ across, _REGULAR)
     if factor is None:
         return None
-    for _ in range(_PROJECTIONS):
+    first = np.inf
+    for made in range(_PROJECTIONS):
         y = z + across @ factor.solve(goal - B @ z)
         z = np.clip(y, least, most)
-        if np.all(np.abs(y - z) <= room):
+        beyond = float(np.max(np.abs(y - z) - room))
+        if beyond <= 0.0:
             return around.read(sides, x, reach, y)
+        if not made:
+            first = beyond
+        elif made == _TRIED and beyond > 0.5 * first:
+            break
     return None
 
 

@@ -22,7 +22,6 @@ from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     Matrix,
     as_dense,
-    largest_in_rows,
 )
 from indefinite_opt.quadratic.matrices.units import Units, program_units
 from indefinite_opt.quadratic.programs.program import Point
@@ -216,16 +215,17 @@ class PolyhedralQP(QP):
         numbers are refused by a `ProblemError`.
         """
         body = self.feasible
-        for name, (part, shape) in self.layout.items():
+        crossed = body.lower > body.upper
+        for name, (part, shape) in self.layout.items() if crossed.any() else ():
             low, high = body.lower[part], body.upper[part]
-            if np.any(low > high):
-                k = int(np.argmax(low > high))
+            if crossed[part].any():
+                k = int(np.argmax(crossed[part]))
                 place = ", ".join(map(str, np.unravel_index(k, shape or (1,), order="F")))
                 raise InfeasibleProblem(
                     f"bounds of {name}", "lower ones that are not above the upper ones",
                     f"{float(low[k])!r} ≤ {name}[{place}] ≤ {float(high[k])!r}",
                 )  # fmt: skip
-        largest = largest_in_rows(body.rows)
+        largest = body.largest
         small = np.flatnonzero((largest > 0.0) & (largest < _LEAST_ROW))
         if small.size:
             k, count = int(small[0]), body.h.size

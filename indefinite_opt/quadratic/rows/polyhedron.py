@@ -158,6 +158,11 @@ class Polyhedron(FeasibleSet):
         return Entries.of(self.rows)
 
     @cached_property
+    def largest(self) -> Array:
+        """The largest |entry| of each row, (m + k,)."""
+        return largest_in_rows(self.rows)
+
+    @cached_property
     def sizes_of_rows(self) -> Any:
         """|rows|, sparse."""
         return sizes_in(self.rows)
@@ -389,7 +394,7 @@ class Polyhedron(FeasibleSet):
         many files, exact numbers satisfy dependent equations only so far, and x ≥ 0 may contradict
         Σx_j = -10⁻¹⁵.
         """
-        rhs, largest = self.rhs, largest_in_rows(self.rows)
+        rhs, largest = self.rhs, self.largest
         with np.errstate(over="ignore"):
             sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
         ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])

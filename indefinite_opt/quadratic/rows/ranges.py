@@ -65,21 +65,22 @@ def tightened(
             break
         least = a * np.where(upwards, low[member], high[member])
         unknown = np.isinf(least)
-        least[unknown] = 0.0
         count = np.bincount(at, unknown, 2 * rhs.size)[at]
-        total = np.bincount(at, least, 2 * rhs.size)[at]
-        size = np.bincount(at, np.abs(least), 2 * rhs.size)[at]
         # The only unbounded term of a row is bounded itself, by all others.
         bounded = (count == 0.0) | ((count == 1.0) & unknown)
         bounded &= np.isinf(np.where(upwards, high[member], low[member]))
         k = np.flatnonzero(bounded)
+        if not k.size:
+            break
+        least[unknown] = 0.0
+        total, size = (
+            np.bincount(at, each, 2 * rhs.size)[at[k]] for each in (least, np.abs(least))
+        )
         with np.errstate(over="ignore"):
-            reach = (right[k] - (total[k] - least[k]) + _OUTWARD_SHARE * size[k]) / a[k]
+            reach = (right[k] - (total - least[k]) + _OUTWARD_SHARE * size) / a[k]
         outwards, up = _OUTWARD_SHARE * np.abs(reach), upwards[k]
         np.minimum.at(high, member[k][up], (reach + outwards)[up])
         np.maximum.at(low, member[k][~up], (reach - outwards)[~up])
-        if not k.size:
-            break
     return low, high
 
 
