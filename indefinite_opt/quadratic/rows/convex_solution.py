@@ -290,7 +290,7 @@ class _Faces:
         # The entries of (P Rᵀ; R 0) for all rows R, line by line, and those of the diagonal.
         lines = np.concatenate([curved, rows.indices, places, zero])
         members = np.concatenate([P.indices, places, rows.indices, zero])
-        order = np.lexsort((members, lines))
+        order = np.argsort(lines * count + members, kind="stable")
         self._lines, self._members = lines[order], members[order]
         entries = np.concatenate([P.data, rows.data, rows.data, np.zeros(zero.size)])
         self._entries = entries[order]
