@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.training_data import Points, TrainingData, dense
-from indefinite_opt.foundation import Array, Values, cached_property, derived
+from indefinite_opt.foundation import Array, Values, cached_property, derived, derived_values
 from indefinite_opt.modeling import Classifier, PairwiseClassifier
 from indefinite_opt.problem import KernelProblem, RowGram
 from indefinite_opt.quadratic import Certificate, Declaration, DenseGram, Gram
@@ -106,10 +106,13 @@ class Machine:
 
     @classmethod
     def of(cls, pair: Pair, result: Result, steps_before: int = 0) -> Machine:
-        """The machine of a result."""
-        light = replace(result, problem=None)  # type: ignore[arg-type]
+        """The machine of a result, whose problem nobody else uses: its matrix is given up."""
         steps = max(result.iterations + steps_before, 1)
-        fitted = result.classifier.unchanged()
+        fitted, evidence = result.classifier.unchanged(), result.evidence
+        if evidence.formulation is not None:
+            evidence = replace(evidence, formulation=evidence.formulation.unsettled)
+        light = replace(result, problem=None, evidence=evidence)  # type: ignore[arg-type]
+        derived_values(result.problem).clear()  # programs, which refer to the problem
         return cls(pair, fitted, result.formulation, result.values, steps, light)
 
     def certificate(self, problem: KernelProblem) -> Certificate:

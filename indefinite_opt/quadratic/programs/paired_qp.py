@@ -180,7 +180,7 @@ class PairedQP(PairedProgram, QP):
         plain = self.problem.without_constant() if self._is_balanced else self.problem
         return self if plain is self.problem else self.on(plain)
 
-    @cached_property
+    @property
     def plain(self) -> PairedQP:
         """The same F on the feasible set, without terms of a constant in K that cancel.
 
@@ -189,16 +189,21 @@ class PairedQP(PairedProgram, QP):
         effect, either. Points are centred, as K has already lost digits of their products. Without
         such terms it is this program.
         """
+        return self if self._plain is None else self._plain
+
+    @cached_property
+    def _plain(self) -> PairedQP | None:
+        """`plain`, None for this program: one that refers to itself would outlive its last use."""
         constant = 0.0 if self.problem is None else self.problem.constant
         if not constant or not (self._is_balanced or self.feasible.lines == 1):
-            return self
+            return None
         centred, half = self.problem.centred_points(), 0.5 * self.hessian * self.feasible.total
         if self._is_balanced:
             return self.on(centred or self.problem.without_constant())
         if centred is not None:
             if np.array_equal(self.linear, -half * self.gram.diagonal):
                 return replace(self.on(centred), linear=-half * centred.gram.diagonal)
-            return self
+            return None
         plain = self.on(self.problem.without_constant())
         return replace(plain, linear=self.linear + half * constant)
 
