@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.core import symmetry
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, as_array, checks, real_array, symmetry_tolerance, tiles
+from indefinite_opt.foundation import (
+    TILE_ENTRIES,
+    Array,
+    as_array,
+    checks,
+    real_array,
+    symmetry_tolerance,
+    tiles,
+)
 
 _SINGLE = np.dtype(np.float32)
 
@@ -68,7 +76,10 @@ def scanned_matrix(
     flags = matrix.flags
     if not (flags.c_contiguous and flags.aligned):
         matrix = np.require(matrix.T if flags.f_contiguous else matrix, requirements=("C", "A"))
-    found = symmetry.scan(matrix, digested)
+    if known_symmetric and not digested:
+        found = _scanned_half(matrix)
+    else:
+        found = symmetry.scan(matrix, digested)
     if not found.finite:
         i, j = (int(k) for k in np.argwhere(~np.isfinite(real))[0])
         raise ProblemError(argument, "finite numbers", f"{real[i, j]} at ({i}, {j})")
@@ -92,6 +103,20 @@ def scanned_matrix(
             matrix = matrix.copy()
         matrix.flags.writeable = False
     return matrix, found
+
+
+def _scanned_half(matrix: Array) -> symmetry.Scan:
+    """What a pass over the upper half of a symmetric matrix finds.
+
+    >>> _scanned_half(np.array([[1.0, 2.0], [2.0, np.inf]]))
+    Scan(least=1.0, most=inf, finite=False, symmetric=True, digest=0)
+    """
+    n = len(matrix)
+    halves = (matrix[rows, rows.start :] for rows in tiles(n, TILE_ENTRIES // n))
+    ends = np.array([(half.min(), half.max()) for half in halves])
+    # With NaN among the entries both are NaN.
+    least, most = float(ends[:, 0].min()), float(ends[:, 1].max())
+    return symmetry.Scan(least, most, bool(np.isfinite([least, most]).all()), True, 0)
 
 
 def digest_of(matrix: NDArray[Any]) -> int:
