@@ -53,6 +53,7 @@ from indefinite_opt.foundation.limits import (
     limited,
     seconds_left,
 )
+from indefinite_opt.foundation.memory import large_array
 from indefinite_opt.foundation.naming import (
     as_instance,
     discover,

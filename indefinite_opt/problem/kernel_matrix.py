@@ -18,6 +18,7 @@ from indefinite_opt.foundation import (
     cached_property,
     checked_points,
     checks,
+    large_array,
     real_array,
     tiles,
 )
@@ -119,7 +120,7 @@ class RowGram(Gram):
 
     def _empty(self) -> None:
         # Memory is taken when it is first written to.
-        self._storage = np.empty((self.capacity, self.n))
+        self._storage = large_array(self.capacity, self.n)
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.full(self.capacity, -_IDLE_REQUESTS)

@@ -37,6 +37,7 @@ from indefinite_opt.foundation import (
     checked_points,
     checks,
     instantiate,
+    large_array,
     one_thread,
     real_array,
     short,
@@ -228,7 +229,7 @@ def type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
 def _by_upper_half(kernel: Kernel, X: Array) -> Array:
     """K_ij = k(x_i, x_j) of a divisible kernel, (n, n)."""
     n = len(X)
-    K = np.empty((n, n))
+    K = large_array(n, n)
     for rows in tiles(n):
         values = kernel.values(X[rows], X[rows.start :])
         size = rows.stop - rows.start
