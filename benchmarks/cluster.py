@@ -24,7 +24,7 @@ import numpy as np
 from frontier import program
 
 import indefinite_opt as iopt
-from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.instances.depot import Draws
 
 PROGRAMS = ("subset-14", "rowqp-50-12-12-60-1")
 
@@ -34,7 +34,7 @@ def subset(n: int, seed: int = 0) -> iopt.QuadraticProgram:
 
     Secants bound it by zero until most variables are fixed.
     """
-    draws = instances.Draws(seed)
+    draws = Draws(seed)
     sizes, prices = draws.integers(500, 1000, n), draws.integers(5, 15, n)
     half = float(sizes.sum() // 2) + 0.5
     return iopt.QuadraticProgram(

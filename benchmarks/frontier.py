@@ -38,7 +38,7 @@ from global_peers import RELATIVE_GAP, Peer, gurobi, scip
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.instances.depot import Draws
 
 THREADS = 2
 
@@ -74,13 +74,13 @@ class Run:
 def separable(n: int, rows: int, seed: int) -> iopt.QuadraticProgram:
     """The polytope and the linear costs of `concave`, with squares of single variables."""
     whole = iopt.QuadraticProgram.read(f"concave-{n}-{rows}-1-{seed}")
-    P = -np.diag(instances.Draws(seed).integers(1, 20, n))
+    P = -np.diag(Draws(seed).integers(1, 20, n))
     return iopt.QuadraticProgram(P, whole.q, whole.G, whole.h, lb=whole.lb, ub=whole.ub)
 
 
 def cliques(n: int, density: int, seed: int) -> iopt.QuadraticProgram:
     """-xᵀ(2A + I)x on the simplex for the edges A of a random graph: 1/ω - 2 (Bomze 1997)."""
-    edges = instances.Draws(seed).symmetric(1, 1, density, n)
+    edges = Draws(seed).symmetric(1, 1, density, n)
     np.fill_diagonal(edges, 0.0)
     P = -4.0 * edges - 2.0 * np.eye(n)
     return iopt.QuadraticProgram(P, A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0)

@@ -3,7 +3,7 @@
 For each size and kind of program stands how many brackets close within a minute, and in what time,
 on at most two threads: the box QPs of the BoxQP library and larger ones by its published rule,
 standard QPs of graphs and random ones, programs with rows as in Chen & Burer, and duals of support
-vector machines with kernels of two sources. "drawn" are the families of the reference library,
+vector machines with kernels of two sources. "drawn" are families of the depot,
 C = 1 and 10; "real" are similarities and distances of the folder that INDEFINITE_OPT_DATA names and
 of the package, with C = 0.1, 1 and 10. Distances are divided by their median, and the kernel is
 -d²/2. Box QPs and programs with rows are closed at a relative gap of 1e-6, duals at 1e-4.

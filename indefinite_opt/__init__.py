@@ -42,7 +42,7 @@ from indefinite_opt.formulations import (
 )
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
-from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status
+from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status, depot
 from indefinite_opt.workflow import (
     available_solvers,
     bound,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         PseudoEuclideanEmbedding,
         SpectrumTransformer,
     )
-    from indefinite_opt.studies import compare, reference_library
+    from indefinite_opt.studies import compare
     from indefinite_opt.studies.baselines import (
         KNN,
         LIBSVM,
@@ -133,11 +133,11 @@ __all__ = [
     "check",
     "compare",
     "datasets",
+    "depot",
     "errors",
     "figures",
     "kernels",
     "load",
-    "reference_library",
     "show_versions",
     "solve",
     "solve_path",
@@ -165,8 +165,6 @@ def __getattr__(name: str) -> Any:
         return version_of("indefinite_opt")
     if name in ("figures", "studies", "theory"):
         return importlib.import_module(f"indefinite_opt.{name}")
-    if name == "reference_library":
-        return importlib.import_module("indefinite_opt.studies.reference_library")
     for folder, names in _LATER.items():
         if name in names.split():
             return getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)

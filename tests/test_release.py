@@ -22,7 +22,7 @@ def test_the_paper_counts_studies_and_references() -> None:
 
     text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
     assert f"The {len(studies())} tables and figures" in text
-    assert f"{len(iopt.reference_library.references())} problems" in " ".join(text.split())
+    assert f"{len(iopt.depot())} problems" in " ".join(text.split())
 
 
 def test_nothing_claims_a_release_or_a_platform_without_tests() -> None:

@@ -19,7 +19,6 @@ NAMESPACES = {
     "indefinite_opt.datasets": "Data sets",
     "indefinite_opt.kernels": "Kernels",
     "indefinite_opt.studies": "Studies",
-    "indefinite_opt.reference_library": "Problems with certified optima",
     "indefinite_opt.figures": "Pictures",
     "indefinite_opt.errors": "Errors",
 }
@@ -28,6 +27,7 @@ NAMESPACES = {
 RESULTS = {
     "indefinite_opt.workflow": ("Result", "PairwiseResult", "Path", "Bracket", "Checks"),
     "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
+    "indefinite_opt.quadratic.instances.depot": ("Problem", "Verdict"),
     "indefinite_opt.modeling": ("Program", "Classifier"),
     "indefinite_opt.problem": ("Spectrum",),
     "indefinite_opt.solvers": ("Iterate", "Optimum", "Solution", "Task", "Trace"),

@@ -11,6 +11,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line import show as shown
 from indefinite_opt.command_line import solve as solving
 from indefinite_opt.command_line.compare import compare, side_by_side
+from indefinite_opt.command_line.depot import problems
 from indefinite_opt.command_line.terminal import Command, say
 
 EXAMPLE = "iris-versicolor-virginica --a 1 --r -1"
@@ -25,6 +26,7 @@ COMMANDS: dict[str, tuple[Any, str]] = {
     "bound": (solving.bound, f"bound {EXAMPLE} 'SVMDual(C=10)' --proof proof.json"),
     "verify": (solving.verify, "verify words 'ESVM(C=0.1)' alpha.csv --form linear"),
     "qp": (solving.qp, "qp boxqp-50-40-1 --bound --output x.npz"),
+    "depot": (problems, "depot 'boxqp-50-*'"),
     "check-proof": (solving.check_proof, "check-proof proof.json"),
     "side-by-side": (side_by_side, "side-by-side words --formulations 'SVMDual, NuSVM, ESVM'"),
     "compare": (compare, "compare words --form linear --formulations 'SVMDual, ESVM, KSVM'"),
@@ -43,11 +45,6 @@ app = typer.Typer(
 )
 for _name, (_command, _call) in COMMANDS.items():
     app.command(_name, cls=Command, epilog=f"Example: indefinite-opt {_call}")(_command)
-references = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-references.command("list", cls=Command)(shown.list_references)
-for _command in (shown.export, shown.check, shown.prove):
-    references.command(cls=Command)(_command)
-app.add_typer(references, name="reference", help="List, export, check and prove instances.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,23 +1,20 @@
-"""The commands `list`, `show` and `reference`: what there is."""
+"""The commands `list` and `show`: what there is."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 from rich.table import Table
-from typer import Argument, Exit, Option
+from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt import solvers
-from indefinite_opt.command_line.options import DATA_DIR, JSON, MAX_SIZE, TOL, chosen_formulation
-from indefinite_opt.command_line.terminal import console, print_json, read_values, say
-from indefinite_opt.errors import UnknownName
+from indefinite_opt.command_line.options import DATA_DIR, JSON, chosen_formulation
+from indefinite_opt.command_line.terminal import console, print_json, say
 from indefinite_opt.foundation import checks, short
-from indefinite_opt.studies.reference_library import library
 
 
 def list_(
@@ -97,56 +94,3 @@ def show(
     shown = program.text(with_data=False)
     text = "\n".join([shown, "", "where", *meanings, "", formulation.reference])
     say(program.latex() if latex else text)
-
-
-INSTANCE = Argument(help="Name of an instance (see `reference list`).")
-
-
-def list_references(
-    pattern: str = Argument("*", help="Names, such as 'sigmoid-*'."), as_json: bool = JSON
-) -> None:
-    """List the instances and what is known of their optima."""
-    entries = library.references()
-    found = [entry for entry in entries if fnmatchcase(entry.name, pattern)]
-    if not found:
-        raise UnknownName("pattern", pattern, (entry.name for entry in entries))
-    if as_json:
-        print_json({entry.name: library.cells(entry) for entry in found})
-        return
-    table = Table("name", "n", "best known", "gap", "formulation", box=None, pad_edge=False)
-    for entry in found:
-        numbers = f"{entry.n}", f"{entry.best:.6g}", f"{entry.relative_gap:.1e}"
-        table.add_row(entry.name, *numbers, entry.title or "QuadraticProgram")
-    console.print(table)
-
-
-def export(
-    name: str = INSTANCE,
-    path: Path = Argument(help="The .lp, .mps, .npz, .qplib or .in file to write."),
-) -> None:
-    """Write the quadratic program of an instance for another solver."""
-    say(library.export(name, path))
-
-
-def check(
-    name: str = INSTANCE,
-    solution: Path = Argument(help="A .npz, .json or .csv file with your values."),
-    max_bytes: int = MAX_SIZE,
-    tol: float = TOL,
-) -> None:
-    """Compare your point with the best-known one.
-
-    The exit code is 1 unless it is as good, or better without leaving the certified bracket.
-    """
-    found = library.check(name, read_values(solution, max_bytes), tol=tol)
-    say(found)
-    raise Exit(int(not found.standing.succeeds))
-
-
-def prove(
-    name: str = INSTANCE,
-    path: Path = Argument(help="The .json file to write, for `check-proof`."),
-    time_limit: float = Option(60.0, help="Seconds allowed for the bracket."),
-) -> None:
-    """Bracket an instance again and write the proof."""
-    say(library.prove(name, path, time_limit))

@@ -27,7 +27,7 @@ from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.data.naming import Names, entry_names, side_name
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import write_program
-from indefinite_opt.quadratic.instances.by_name import names
+from indefinite_opt.quadratic.instances.named import depot
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps

@@ -24,7 +24,7 @@ from indefinite_opt.quadratic.data.arrays import LETTERS, quadratic_arrays
 from indefinite_opt.quadratic.data.naming import Names
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.files.reading import read_program, suffix_of, write_program
-from indefinite_opt.quadratic.instances.by_name import generate
+from indefinite_opt.quadratic.instances.named import named_arrays
 from indefinite_opt.quadratic.matrices.sparse import Matrix
 from indefinite_opt.quadratic.programs.declaration import Declaration
 from indefinite_opt.quadratic.programs.problem import Problem
@@ -245,7 +245,7 @@ class QuadraticProgram(Declaration, Problem):
             if sense is not None:
                 hint = "A generated program has one."
                 raise ParameterError("sense", "a sense for .in files only", shown(sense), hint)
-            return cls.from_arrays(generate(source))
+            return cls.from_arrays(named_arrays(source))
         program = cls.from_arrays(read_program(source, max_bytes, sense))
         if sense is None and suffix_of(Path(source)) == ".in":
             program.__dict__["assumed"] = "maximised, as the library's readme says"

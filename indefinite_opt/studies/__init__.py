@@ -3,8 +3,6 @@
 A `Study` declares data sets, methods over a `Grid` of parameters, and a protocol; its cells are
 stored as they come. `compare` is the study of one problem. Both return a `StudyOutcome`.
 A `Computation` does the same for the calls of any function.
-`reference_library`, problems with certified optima against which solvers can be checked, is no part
-of studies and is imported by itself.
 """
 
 from indefinite_opt.studies import baselines

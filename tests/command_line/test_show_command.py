@@ -56,6 +56,6 @@ def test_show_takes_parameters_that_fit_other_data_and_suggests() -> None:
     assert "expected NAME or NAME(key=value, ...)" in complaint("show", "SVMDual(1)")
     assert "got 'SVMDual(C=1'" in complaint("show", "SVMDual(C=1")
     # Many known names are cut before the suggestion.
-    told = complaint("reference", "export", "sigmoid-010-c", "program.lp")
+    told = complaint("depot", "sigmoid-010-c")
     assert re.search(r" and \d+ others, got 'sigmoid-010-c'\. Did you mean sigmoid-010-c1", told)
     assert len(told) < 800

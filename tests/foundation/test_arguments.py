@@ -170,9 +170,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "read_arrays": (partial(read_arrays, TEXT), {"max_bytes": True}),
     "read_bytes": (partial(read_bytes, TEXT), {"max_bytes": 0}),
     "read_json": (partial(read_json, TEXT, "values"), {"max_bytes": "1"}),
-    "reference_library.check": (
-        partial(iopt.reference_library.check, "sigmoid-010-c1", HALF), {"tol": 2.0}
-    ),
 }  # fmt: skip
 
 

@@ -217,7 +217,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "held-out data": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(PAIR.K,))),
     "held-out kernel": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(BAD, [1, -1]))),
     "held-out labels": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(PAIR.K, [1]))),
-    "digest": ("K", lambda: iopt.reference_library.Digest.of(BAD, [1, -1])),
 }  # fmt: skip
 
 

@@ -86,7 +86,7 @@ SOLVES: dict[str, tuple[Check, Check, Check]] = {
         # steps as the first, and the last one ten times as many starts.
         lambda text, x: x[2] <= x[6] < x[14] <= x[15],
         lambda text, x: text.startswith("1 FAILED"),
-        lambda text, x: "LOCAL: the point is a local optimum" in text and "bracket" in text,
+        lambda text, x: text.startswith("MISSED BY 0.0"),
     ),
     "10": (
         lambda text, x: (

@@ -26,7 +26,7 @@ from helpers.polyhedra import (
     uno,
 )
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
-from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.instances import depot
 from indefinite_opt.quadratic.local.search import row_search
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
@@ -88,7 +88,7 @@ def test_the_value_does_not_depend_on_the_units() -> None:
 @pytest.mark.parametrize("name", ["cyclejoin-1-5", "turan-12-4", "paley-7"])
 def test_standard_programs_give_the_clique_number(name: str) -> None:
     """Motzkin & Straus (1965): the maximum of xᵀAx over the simplex is 1 - 1/ω."""
-    A = instances.graph(name).adjacency.astype(float)
+    A = depot.graph(name).adjacency.astype(float)
     qp = program(len(A), -2.0 * A, A=np.ones((1, len(A))), b=[1.0], lower=0.0)
     expected = 1.0 / clique_number(A) - 1.0
     assert check(qp, search(qp)) == pytest.approx(expected, abs=1e-12)

@@ -10,12 +10,13 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
+import indefinite_opt as iopt
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
-from indefinite_opt.quadratic import QuadraticProgram, instances
+from indefinite_opt.quadratic import QuadraticProgram
 from indefinite_opt.quadratic.data.arrays import quadratic_arrays
-from indefinite_opt.quadratic.instances.by_name import FAMILIES, GRAPHS, SUITE
-from indefinite_opt.quadratic.instances.random_programs import Draws
+from indefinite_opt.quadratic.instances import depot, named_arrays
+from indefinite_opt.quadratic.instances.depot import FAMILIES, GRAPHS, KERNELS, OF_GRAPHS, Draws
 
 DIGESTS = {
     "boxqp-50-40-1": "05ab6205c4c76110",
@@ -85,7 +86,14 @@ def test_an_instance_never_changes(name: str) -> None:
     assert digest(QuadraticProgram.read(name)) == DIGESTS[name]
 
 
-@pytest.mark.parametrize("name", [name for family in SUITE.values() for name in family[:2]])
+SUITE = {
+    family: [p.name for p in iopt.depot(f"{family}-*", tags="random")][:2]
+    for family in FAMILIES
+    if family not in ("randomlp", "randomconvex")
+}
+
+
+@pytest.mark.parametrize("name", [name for members in SUITE.values() for name in members])
 def test_an_instance_is_what_its_name_says(name: str) -> None:
     program = QuadraticProgram.read(name)
     assert program.name == name
@@ -110,7 +118,7 @@ def test_the_law_of_box_programs() -> None:
 def test_rows_have_the_stated_feasible_point() -> None:
     """Its coordinates are quarters, so that it is found by hand: all that the rows allow."""
     for density in (5, 50, 100):
-        program = QuadraticProgram.from_arrays(instances.row_qp(12, 4, 3, density, 2))
+        program = QuadraticProgram.read(f"rowqp-12-4-3-{density}-2")
         assert program.G.any(axis=1).all()
         assert program.A.any(axis=1).all()
         rows = program.G, program.h, program.A, program.b
@@ -119,7 +127,7 @@ def test_rows_have_the_stated_feasible_point() -> None:
 
 def test_the_largest_cut_of_a_torus() -> None:
     """±1 weights on 3 by 3 sites, by enumeration of all cuts."""
-    program = QuadraticProgram.from_arrays(instances.spin_glass(3, 3, 1))
+    program = QuadraticProgram.read("spinglass-3-3-1")
     weights = program.P / 2.0
     assert np.array_equal(np.abs(weights).sum(axis=0), np.full(9, 4.0))
     for cut in itertools.product((0.0, 1.0), repeat=9):
@@ -129,7 +137,7 @@ def test_the_largest_cut_of_a_torus() -> None:
 
 
 def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
-    program = QuadraticProgram.from_arrays(instances.transportation(4, 5, 1))
+    program = QuadraticProgram.read("transportation-4-5-1")
     supply, demand = program.b[:4], program.b[4:]
     last = supply.sum() - demand.sum()
     assert last >= 1.0
@@ -140,7 +148,7 @@ def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
 
 def test_blending_counts_every_unit() -> None:
     """The cost of a plan, summed as the definition says."""
-    program = QuadraticProgram.from_arrays(instances.blending(3, 2, 2, 4))
+    program = QuadraticProgram.read("blending-3-2-2-4")
     draws = Draws(4)
     c, impurity = draws.integers(1, 10, 3), draws.integers(0, 10, 3)
     w, r = draws.integers(0, 3, 2), draws.integers(5, 40, 2)
@@ -159,7 +167,7 @@ def test_blending_counts_every_unit() -> None:
 
 @pytest.mark.parametrize("name", SMALL_GRAPHS)
 def test_the_clique_number_is_right(name: str) -> None:
-    graph = instances.graph(name)
+    graph = depot.graph(name)
     assert np.array_equal(graph.adjacency, graph.adjacency.T)
     assert not graph.adjacency.diagonal().any()
     assert clique_number(graph.adjacency) == graph.clique_number
@@ -169,8 +177,8 @@ def test_the_clique_number_is_right(name: str) -> None:
                                   "cyclejoin-1-7", "lattice-3", "paley-3", "johnson-5-2-4",
                                   "triangular-4", "hamming-3-2"])  # fmt: skip
 def test_the_optimum_is_the_closed_form(name: str) -> None:
-    graph = instances.graph(name)
-    program = QuadraticProgram.from_arrays(instances.bomze(graph))
+    graph = depot.graph(name)
+    program = QuadraticProgram.read(f"clique-{name}")
     assert on_the_simplex(program.P).lowest == pytest.approx(program.optimum, abs=1e-12)
     assert program.optimum == pytest.approx(0.5 / clique_number(graph.adjacency) - 1.0)
 
@@ -182,7 +190,7 @@ def test_known_graphs_of_the_literature() -> None:
         "johnson-16-2-4": (120, 5460, 8), "hamming-6-2": (64, 1824, 32),
         "hamming-6-4": (64, 704, 4), "hamming-8-4": (256, 20864, 16),
     }.items():  # fmt: skip
-        graph = instances.graph(name)
+        graph = depot.graph(name)
         assert (graph.n, graph.adjacency.sum() // 2, graph.clique_number) == expected
 
 
@@ -190,20 +198,24 @@ def test_known_graphs_of_the_literature() -> None:
 
 
 def test_names_are_listed_once_by_family() -> None:
-    names = instances.names()
+    names = [p.name for p in iopt.depot()]
     assert len(names) == len(set(names))
-    assert set(SUITE) == set(FAMILIES) | {"clique"}
-    # 99 public instances, and n = 150 and 200 with nine each.
-    assert len(instances.names("boxqp")) == 99 + 18
-    assert len(instances.names("rowqp")) == 64
-    assert {name.split("-")[1] for name in SUITE["clique"]} == set(GRAPHS)
+    families = {*FAMILIES, *OF_GRAPHS, "units"}
+    firsts = {name.partition("-")[0] for name in names if "kernel" not in iopt.depot(name)[0].tags}
+    assert firsts == families
+    kernels = {p.name.rpartition("-0")[0] or p.name for p in iopt.depot(tags="kernel")}
+    assert {name.partition("-1")[0].partition("-0")[0] for name in kernels} == {*KERNELS}
+    assert len(iopt.depot("boxqp-*")) == 99  # public instances
+    assert len(iopt.depot("rowqp-*")) == 64
+    graphs = {name.split("-")[1] for name in names if name.partition("-")[0] in OF_GRAPHS}
+    assert graphs == {*GRAPHS}
 
 
 @pytest.mark.parametrize(
     ("name", "error", "words"),
     [
-        ("spar020-100-1", UnknownName, "one of bilinear"),
-        ("clique-petersen", UnknownName, "graph: expected one of"),
+        ("spar020-100-1", UnknownName, "one of assignment, beale, bilinear"),
+        ("clique-petersens", UnknownName, "graph: expected one of"),
         ("boxqp-20", ParameterError, "expected boxqp-n-density-seed, got 'boxqp-20'"),
         ("boxqp-020-100-1", ParameterError, "boxqp-n-density-seed"),
         ("boxqp-20-x-1", ParameterError, "boxqp-n-density-seed"),
@@ -221,7 +233,7 @@ def test_names_are_listed_once_by_family() -> None:
 )
 def test_wrong_names_are_named(name: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        instances.generate(name)
+        named_arrays(name)
 
 
 # --- arrays --------------------------------------------------------------------------------

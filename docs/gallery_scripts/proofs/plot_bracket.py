@@ -9,9 +9,10 @@ whenever the search is stopped.
 # sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 
-reference = iopt.reference_library.load("chebyshev-gaussian-060-c1")
-iopt.bound(reference.problem(), reference.formulation)  # compiles loops, which is no search
-bracket = iopt.bound(reference.problem(), reference.formulation, gap=1e-6)
+[known] = iopt.depot("chebyshev-gaussian-060-c1")
+problem, dual = iopt.KernelProblem(known.K, known.y, name=known.name), iopt.SVMDual(C=known.C)
+iopt.bound(problem, dual)  # compiles loops, which is no search
+bracket = iopt.bound(problem, dual, gap=1e-6)
 print(bracket)
 figure = bracket.plot()
 

@@ -1,29 +1,8 @@
-"""Quadratic programs by name, on every machine the same: graphs, laws of random numbers, plans."""
+"""Quadratic programs by name, on every machine the same, and what is proved about them.
 
-from indefinite_opt.quadratic.instances.by_name import SUITE, generate, graph, names
-from indefinite_opt.quadratic.instances.graphs import (
-    Graph,
-    bomze,
-    cycle_join,
-    hamming,
-    johnson,
-    keller,
-    lattice,
-    paley,
-    triangular,
-    turan,
-)
-from indefinite_opt.quadratic.instances.random_programs import (
-    Draws,
-    bilinear,
-    blending,
-    box_qp,
-    concave,
-    joint_bilinear,
-    max_cut,
-    portfolio,
-    row_qp,
-    spin_glass,
-    standard_qp,
-    transportation,
-)
+All of them are made by `depot`, a module that needs nothing of this package, and can be copied
+out of it with its table.
+"""
+
+from indefinite_opt.quadratic.instances import depot
+from indefinite_opt.quadratic.instances.named import named_arrays
