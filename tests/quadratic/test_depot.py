@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 from typer.testing import CliRunner, Result
@@ -435,6 +436,63 @@ def test_open_problems() -> None:
     assert not zero
 
 
+def verdict_in_fractions(p: module.Problem, x: Any, tol: Fraction) -> tuple[str, bool]:
+    """The verdict from its definition, and whether it is not within 1e-9 of another one."""
+    point = exact(x)
+    ends = np.where(np.isfinite([p.lb, p.ub]), np.abs([p.lb, p.ub]), 0.0).max(axis=0)
+    size = exact(np.where(ends > 0.0, ends, 1.0))
+    shares = [Fraction(0)]
+    for rows, right, equal in ((p.G, p.h, False), (p.A, p.b, True)):
+        for row, end in zip(exact(rows), exact(right), strict=True):
+            excess = row @ point - end
+            missed = abs(excess) if equal else max(excess, Fraction(0))
+            unit = abs(row) @ abs(point) + abs(end)
+            unit = max(unit, *(abs(row) * np.minimum(size, 1)))
+            shares.append(missed / unit if unit else missed)
+    for value, low, high, own in zip(point, p.lb, p.ub, size, strict=True):
+        low_missed = Fraction(low) - value if low > -np.inf else 0
+        high_missed = value - Fraction(high) if high < np.inf else 0
+        shares.append(max(low_missed, high_missed, Fraction(0)) / max(abs(value), own))
+    missed = (exact_objective(p, x) - Fraction(p.optimum)) / Fraction(p.unit)
+    violation = max(shares)
+    sure = min(abs(violation - tol), abs(missed - tol), abs(missed + tol)) > Fraction(1e-9)
+    if violation > tol:
+        return "NOT FEASIBLE", sure
+    if missed > tol:
+        return "MISSED", sure
+    if missed < -tol:
+        # A point without a violation would be a false proof, which there is none of.
+        assert violation > 0
+        return "BELOW", sure
+    return "OPTIMAL", sure
+
+
+@pytest.mark.parametrize("p", some([p for p in OPTIMAL if p.optimum is not None and p.n <= 30], 8))
+def test_verdicts_are_those_of_their_definition(p: module.Problem) -> None:
+    """For points at, beside and far from the optimum, inside and outside of the rows."""
+    rng, tol, counted = np.random.default_rng(p.n), Fraction(1e-6), 0
+    assert p.x is not None
+    low, high = np.maximum(p.lb, p.x - 2.0), np.minimum(p.ub, p.x + 2.0)
+    for k in range(24):
+        x = p.x * (1.0 + 10.0 ** -(k % 12) * rng.standard_normal(p.n if k % 2 else 1))
+        if k % 4 > 1:
+            x = np.clip(x + 10.0 ** -(k % 9) * (rng.uniform(low, high) - x), p.lb, p.ub)
+        expected, sure = verdict_in_fractions(p, x, tol)
+        found = p.check(x, tol=float(tol))
+        if sure:
+            counted += 1
+            assert found.verdict.startswith(expected), (k, found, expected)
+            assert bool(found) == (expected == "OPTIMAL")
+    assert counted >= 12
+
+
+def test_a_tolerance_below_the_gap_is_told() -> None:
+    [p] = iopt.depot("rowqp-20-5-5-25-1")
+    assert 1e-8 < gap(p) < 1e-6
+    assert p.check(p.x, tol=1e-9).verdict == f"OPTIMAL, PROVED TO {gap(p):.2g}"
+    assert p.check(p.x).verdict == "OPTIMAL, PROVED"
+
+
 def test_no_optimum() -> None:
     for p in (*iopt.depot(tags="unbounded"), *iopt.depot(tags="infeasible")):
         found = p.check(None)
@@ -563,6 +621,10 @@ def test_the_table_is_written_as_it_was_read(tmp_path: Path) -> None:
     write([*rows.values()], tmp_path / "again.gz")
     assert (tmp_path / "again.gz").read_bytes() == (tmp_path / "table.gz").read_bytes()
     assert read(tmp_path / "none.gz") == {}
+    frame = pd.read_csv(module.TABLE).set_index("name")  # as any other program reads it
+    assert frame.loc["hs76", "upper"] == NAMED["hs76"].upper
+    assert frame["negative"].dtype == int
+    assert np.array_equal(np.fromstring(frame.loc["hs76", "x"], sep=" "), NAMED["hs76"].x)
 
 
 def test_rows_are_computed_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -652,8 +714,13 @@ def test_the_command_proves(name: str, tmp_path: Path) -> None:
     if p.status == "optimal":
         assert -2e-6 * p.unit <= value - p.upper <= 1e-9 * p.unit
         # Inequalities have slacks after the variables.
-        assert len(program["c"]) in (p.n, p.n + p.h.size)
+        size = len(program["c"])
+        assert size in (p.n, p.n + p.h.size)
         assert program["c"][: p.n] == p.q.tolist()
+        H = np.zeros((size, size))
+        H[np.tril_indices(size)] = [number for row in program["H"] for number in row]
+        np.testing.assert_array_equal(H[: p.n, : p.n], np.tril(p.P))
+        assert not H[p.n :].any()
 
 
 @pytest.mark.slow

@@ -150,6 +150,7 @@ def depot(
         - degenerate: more active constraints at a vertex than variables
         - several-optima: more than one point is optimal
         - unbounded, infeasible: no optimum exists
+        - narrow: a point violates all rows by 1e-9 at most, so that most solvers call it feasible
         - open: the bracket has a gap
 
     Raises
@@ -415,10 +416,12 @@ class Problem:
         """The verdict where no optimum exists."""
         verdict = "NO OPTIMUM EXISTS"
         if self.status == "unbounded":
-            text = f"{verdict}: here is a ray, along which the objective falls without end."
+            text = f"here is a ray, {_short(self.ray)}, along which the objective falls without end"
         else:
-            text = f"{verdict}: here are multipliers of rows that contradict the bounds."
-        found = Verdict(self, verdict, x is None, text)
+            text = (
+                f"here are multipliers, {_short(self.conflict)}, of rows that contradict the rest"
+            )
+        found = Verdict(self, verdict, x is None, f"{verdict}: {text}.")
         found.ray, found.conflict = self.ray, self.conflict
         return found
 
@@ -458,8 +461,11 @@ class Problem:
                 f"MISSED BY {missed:.2g}", False, f"A better point has objective {best!r}.",
                 f"The number is {unit_text}.",
             )  # fmt: skip
-        if value - self.lower <= tol * unit or self.optimum is not None:
-            return verdict("OPTIMAL, PROVED", True, f"The objective is {value!r}.")
+        within = (value - self.lower) / unit
+        if within <= tol or self.optimum is not None:
+            # A bracket may have a larger gap than the caller's tolerance.
+            proved = f" TO {within:.2g}" * (within > tol)
+            return verdict(f"OPTIMAL, PROVED{proved}", True, f"The objective is {value!r}.")
         bracket = f"The optimum is proved to be in [{self.lower!r}, {self.upper!r}]."
         if missed < -tol:
             return verdict("BETTER THAN THE BEST KNOWN", True, bracket, "Please report the point.")
@@ -559,6 +565,11 @@ class Verdict:
 
     def __repr__(self) -> str:
         return f"<{self.problem.name}: {self.text}>"
+
+
+def _short(numbers: Array | None) -> str:
+    """An array on one line, without its middle if it is long."""
+    return np.array2string(np.asarray(numbers), separator=", ", threshold=8, edgeitems=2)
 
 
 def _product(a: Array, b: Array) -> tuple[Array, Array]:
@@ -722,7 +733,8 @@ def origin(name: str) -> tuple[str, str]:
         return f"{tags} units", f"{source} Variables and rows are in other units."
     if first in OF_GRAPHS or first in FAMILIES:
         found = OF_GRAPHS.get(first) or FAMILIES[first]
-        return found.tags, found.source
+        narrow = first in ("chain", "overfull") and int(rest.split("-")[1]) > 6
+        return found.tags + " narrow" * narrow, found.source
     return _kernel_origin(name)
 
 
