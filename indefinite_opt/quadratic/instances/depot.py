@@ -133,7 +133,7 @@ def depot(
     Parameters
     ----------
     pattern : str
-        Names, such as "boxqp-50-*".
+        Names, such as ``boxqp-50-*``.
     kind : {"linear", "convex", "nonconvex", "box", "rows"}, optional
         "box" and "rows" are the nonconvex ones without and with rows.
     n_max : int, optional
