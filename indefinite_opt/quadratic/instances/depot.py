@@ -212,8 +212,8 @@ class Problem:
     n : int
         Number of variables.
     P, q, G, h, A, b, lb, ub : arrays
-        minimize ½ xᵀP x + qᵀx subject to G x ≤ h, A x = b, lb ≤ x ≤ ub. All are dense, and there
-        all are there: without rows G has the shape (0, n). Bounds may be infinite.
+        minimize ½ xᵀP x + qᵀx subject to G x ≤ h, A x = b, lb ≤ x ≤ ub. All are dense, and none
+        is left out: without rows G has the shape (0, n). Bounds may be infinite.
     status : str
         "optimal", "unbounded" or "infeasible".
     lower, upper : float
@@ -227,8 +227,8 @@ class Problem:
     ray : (n,) array or None
         A direction d in which the objective falls from x without end.
     conflict : array or None
-        Multipliers y of the rows of G and z of those of A, one array, that no point satisfies: the
-        least value of (Gᵀy + Aᵀz)ᵀx within the bounds is above hᵀy + bᵀz, and y ≥ 0.
+        Multipliers y ≥ 0 of the rows of G and z of those of A, in one array. They prove that no
+        point is feasible, as the least value of (Gᵀy + Aᵀz)ᵀx within the bounds is above hᵀy + bᵀz.
     inertia : str
         As in "3 of 20 eigenvalues negative".
     tags : tuple of str
@@ -281,15 +281,15 @@ class Problem:
         """What objectives are relative to: |optimum|, or 1 where it is 0."""
         return abs(self.upper if self.optimum is None else self.optimum) or 1.0
 
-    @cached_property
+    @property
     def x(self) -> Array | None:
         return self._numbers("x")
 
-    @cached_property
+    @property
     def ray(self) -> Array | None:
         return self._numbers("ray")
 
-    @cached_property
+    @property
     def conflict(self) -> Array | None:
         return self._numbers("conflict")
 
@@ -298,60 +298,65 @@ class Problem:
         return np.array(text.split(), dtype=float) if text else None
 
     @cached_property
-    def arrays(self) -> dict[str, Any]:
+    def _arrays(self) -> dict[str, Any]:
         """What the recipe of the name makes, checked against the digest."""
         found = arrays(self.name)
         if not same(digest(found), self.digest):
             raise NotAllowed("table", f"the arrays of {self.name}", "those of other arrays")
         return found
 
+    def _given(self, letter: str) -> Any:
+        """A copy of an array, which a solver may overwrite; None if there is none."""
+        found = self._arrays.get(letter)
+        return found.copy() if isinstance(found, np.ndarray) else found
+
     @property
     def P(self) -> Array:
-        return self.arrays["P"]
+        return self._given("P")
 
     @property
     def q(self) -> Array:
-        return self.arrays["q"]
+        return self._given("q")
 
     @property
     def G(self) -> Array:
-        return self.arrays["G"]
+        return self._given("G")
 
     @property
     def h(self) -> Array:
-        return self.arrays["h"]
+        return self._given("h")
 
     @property
     def A(self) -> Array:
-        return self.arrays["A"]
+        return self._given("A")
 
     @property
     def b(self) -> Array:
-        return self.arrays["b"]
+        return self._given("b")
 
     @property
     def lb(self) -> Array:
-        return self.arrays["lb"]
+        return self._given("lb")
 
     @property
     def ub(self) -> Array:
-        return self.arrays["ub"]
+        return self._given("ub")
 
     @property
     def K(self) -> Array | None:
-        return self.arrays.get("K")
+        return self._given("K")
 
     @property
-    def y(self) -> Array | None:
-        return self.arrays.get("y")
+    def y(self) -> NDArray[np.int64] | None:
+        return self._given("y")
 
     @property
     def C(self) -> float | None:
-        return self.arrays.get("C")
+        return self._given("C")
 
     @property
     def formulation(self) -> str | None:
-        return self.arrays.get("formulation")
+        return self._given("formulation")
 
     def objective(self, x: ArrayLike) -> float:
         """½ xᵀP x + qᵀx, with the error of one rounding.
@@ -360,12 +365,13 @@ class Problem:
         -2.5
         """
         point = np.asarray(x, dtype=float)
-        i, j = np.nonzero(self.P)
+        P, q = self._arrays["P"], self._arrays["q"]
+        i, j = np.nonzero(P)
         with np.errstate(all="ignore"):
-            product, error = _product(self.P[i, j], point[j])
+            product, error = _product(P[i, j], point[j])
             half = 0.5 * point[i]
-            terms = *_product(product, half), error * half, *_product(self.q, point)
-            plain = float(0.5 * point @ self.P @ point + self.q @ point)
+            terms = *_product(product, half), error * half, *_product(q, point)
+            plain = float(0.5 * point @ P @ point + q @ point)
         total = _sum(np.concatenate(terms))
         return total if math.isfinite(total) else plain
 
@@ -473,13 +479,14 @@ class Problem:
 
     def violation(self, x: Array) -> tuple[float, str]:
         """The largest violation in the units of `check`, and where it is."""
-        ends = np.abs([self.lb, self.ub])
+        G, h, A, b, lb, ub = self._constraints()
+        ends = np.abs([lb, ub])
         reach = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
         reach[reach == 0.0] = 1.0
         size = np.abs(x)
         found = [(0.0, "no row")]
         for rows, right, letter, equal in (
-            (self.G, self.h, "G", False), (self.A, self.b, "A", True),
+            (G, h, "G", False), (A, b, "A", True),
         ):  # fmt: skip
             excess = _residuals(rows, right, x)
             missed = np.abs(excess) if equal else np.maximum(excess, 0.0)
@@ -491,28 +498,32 @@ class Problem:
                 k = int(np.argmax(share))
                 place = f"row {letter}[{k}] by {share[k]:.2g}, relative to its terms |g|·|x| + |h|"
                 found.append((float(share[k]), place))
-        for side, missed in (("lower", self.lb - x), ("upper", x - self.ub)):
+        for side, missed in (("lower", lb - x), ("upper", x - ub)):
             share = np.maximum(missed, 0.0) / np.maximum(size, reach)
             k = int(np.argmax(share))
             place = f"{side} bound of x[{k}] by {share[k]:.2g}, relative to its size"
             found.append((float(share[k]), place))
         return max(found, key=lambda pair: pair[0])
 
+    def _constraints(self) -> list[Array]:
+        return [self._arrays[letter] for letter in ("G", "h", "A", "b", "lb", "ub")]
+
     def nearby(self, x: Array) -> Array | None:
         """The point moved onto its violated rows and bounds, or None if rounding is not reached."""
+        G, h, A, b, lb, ub = self._constraints()
         point = x
         for _ in range(20):
-            point = np.clip(point, self.lb, self.ub)
-            excess, residual = _residuals(self.G, self.h, point), _residuals(self.A, self.b, point)
+            point = np.clip(point, lb, ub)
+            excess, residual = _residuals(G, h, point), _residuals(A, b, point)
             over = excess > 0.0
-            rows = np.vstack([self.G[over], self.A])
+            rows = np.vstack([G[over], A])
             if not rows.size or self.violation(point)[0] <= 1e-15:
                 break
-            free = (point > self.lb) & (point < self.ub)
+            free = (point > lb) & (point < ub)
             missed = np.concatenate([excess[over], residual])
             point = point.copy()
             point[free] -= np.linalg.lstsq(rows[:, free], missed, rcond=None)[0]
-        point = np.clip(point, self.lb, self.ub)
+        point = np.clip(point, lb, ub)
         return point if self.violation(point)[0] <= 1e-14 else None
 
 
