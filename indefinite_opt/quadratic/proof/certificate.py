@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -323,9 +324,17 @@ class Certificate:
         return f"{self.claim.name}{within}: {meaning[self.claim]} ({tolerances})"
 
     def __str__(self) -> str:
-        text = self.headline
+        lines = [self.headline]
         for reason in self.reasons:
-            text += f"\n  {reason}"
+            lines += _wrapped(f"  {reason}", 4)
         for name, value in self._rows:
-            text += f"\n  {name:<16} {value}"
-        return text
+            lines += _wrapped(f"  {name:<16} {value}", 19)
+        return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """The text in lines of 80 columns at most, where spaces allow that; the others are indented."""
+    return textwrap.wrap(
+        text, 80, subsequent_indent=" " * indent, drop_whitespace=True, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
