@@ -21,6 +21,7 @@ from indefinite_opt.modeling.classifier import (
     outliers_beyond,
     proxy_change,
 )
+from indefinite_opt.modeling.convex_problem import ConvexProblem
 from indefinite_opt.modeling.formulation import (
     OUTLIERS,
     Formulation,
@@ -38,6 +39,8 @@ from indefinite_opt.modeling.pairwise import (
     name_pair,
     naming_pair,
     of_each_pair,
+    of_points,
+    pair_points,
     pair_problems,
     votes,
 )

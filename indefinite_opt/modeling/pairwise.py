@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -127,6 +128,17 @@ def of_each_pair(problem: KernelProblem, work: Callable[[PairProblem], T]) -> di
         with naming_pair(each.pair):
             found[each.pair] = work(each)
     return found
+
+
+def of_points(formulation: Any, points: NDArray[np.intp], n: int) -> Any:
+    """The formulation with those entries of its arrays over n points that belong to some points."""
+    changed = {}
+    for each in dataclasses.fields(formulation):
+        value = getattr(formulation, each.name)
+        shape = () if value is None or isinstance(value, str) else np.shape(value)
+        if shape and set(shape) == {n}:
+            changed[each.name] = np.asarray(value)[np.ix_(*[points] * len(shape))]
+    return dataclasses.replace(formulation, **changed) if changed else formulation
 
 
 @dataclass(frozen=True, eq=False)

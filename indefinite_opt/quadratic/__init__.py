@@ -118,6 +118,7 @@ from indefinite_opt.quadratic.proof.proof_document import (
     write_document,
 )
 from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
+from indefinite_opt.quadratic.rows.cvxpy_problem import CvxpyParts, dual_values, parts_of_cvxpy
 from indefinite_opt.quadratic.rows.declared_rows import DeclaredRows, Epigraph, KernelConstant
 from indefinite_opt.quadratic.rows.epigraphs import (
     Epigraphs,

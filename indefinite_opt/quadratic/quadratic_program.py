@@ -19,6 +19,7 @@ from indefinite_opt.foundation import (
     checks,
     html_card,
     is_sparse,
+    real_array,
 )
 from indefinite_opt.quadratic.data.arrays import LETTERS, quadratic_arrays
 from indefinite_opt.quadratic.data.naming import Names
@@ -320,6 +321,40 @@ class QuadraticProgram(Declaration, Problem):
             )  # fmt: skip
         return cls.from_arrays(quadratic_arrays(**given))
 
+    @classmethod
+    def from_linprog(
+        cls, c: ArrayLike, A_ub: Any = None, b_ub: ArrayLike | None = None, A_eq: Any = None,
+        b_eq: ArrayLike | None = None, bounds: Any = (0, None),
+    ) -> QuadraticProgram:  # fmt: skip
+        """The linear program of `scipy.optimize.linprog`, with its arguments and defaults.
+
+        `verify` takes what linprog returns with this program.
+
+        Parameters
+        ----------
+        c, A_ub, b_ub, A_eq, b_eq
+            min cᵀx s.t. A_ub x ≤ b_ub, A_eq x = b_eq. The matrices may be sparse.
+        bounds : sequence of (lower, upper), or one pair for every variable
+            None stands for no bound. By default every variable is nonnegative.
+
+        Raises
+        ------
+        ProblemError
+            For arrays that make no program.
+
+        Examples
+        --------
+        >>> import indefinite_opt as iopt
+        >>> from scipy.optimize import linprog
+        >>> arguments = {"c": [-1.0, -2.0], "A_ub": [[1.0, 1.0]], "b_ub": [4.0]}
+        >>> qp = QuadraticProgram.from_linprog(**arguments)
+        >>> iopt.verify(qp, linprog(**arguments)).claim.name
+        'GLOBAL'
+        """
+        q = np.atleast_1d(np.squeeze(real_array("c", c, "finite real numbers")))
+        lower, upper = _pairs(bounds, q.size)
+        return cls(None, q, A_ub, b_ub, A_eq, b_eq, lower, upper)
+
     def write(self, path: str | Path) -> Path:
         """Write the program to a .in, .lp, .mps, .npz, .qplib or .qps file, which `read` reads.
 
@@ -464,6 +499,21 @@ class QuadraticProgram(Declaration, Problem):
             body, self.P, self.q, sense=self.sense, constant=self.constant, notes=self.notes,
             epigraphs=epigraphs,
         )  # fmt: skip
+
+
+def _pairs(bounds: Any, n: int) -> tuple[Array, Array]:
+    """Lower and upper bounds of n variables, of pairs as linprog has them."""
+    expected = f"pairs (lower, upper) of numbers or None, one or {n} of them"
+    given = [(0, None)] if bounds is None or np.size(bounds) == 0 else bounds
+    try:
+        pairs = np.array(given, dtype=float)  # None is nan
+    except (TypeError, ValueError):
+        pairs = np.zeros(0)
+    if pairs.shape not in ((2,), (1, 2), (n, 2)):
+        raise ProblemError("bounds", expected, shown(bounds))
+    lower, upper = np.broadcast_to(pairs, (n, 2)).T
+    free = np.isnan(lower), np.isnan(upper)
+    return np.where(free[0], -np.inf, lower), np.where(free[1], np.inf, upper)
 
 
 def _count(number: int, noun: str) -> str:

@@ -6,17 +6,22 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import ConvexProblem, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, Problem, QuadraticProgram
 from indefinite_opt.solvers import known
 
 
 def from_cvxpy(problem: Any) -> Any:
-    """The quadratic program of a `cvxpy.Problem`; anything else as it is."""
-    if type(problem).__module__.partition(".")[0] == "cvxpy":
+    """The program of a `cvxpy.Problem`, quadratic or with cones; anything else as it is."""
+    if type(problem).__module__.partition(".")[0] != "cvxpy":
+        return problem
+    try:
         return QuadraticProgram.from_cvxpy(problem)
-    return problem
+    except ProblemError as refused:
+        if not getattr(problem, "variables", list)():  # or no problem at all
+            raise
+        return ConvexProblem(problem, refused)
 
 
 def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]:

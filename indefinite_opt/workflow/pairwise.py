@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import MatrixNotKept, ParameterError
@@ -19,6 +17,7 @@ from indefinite_opt.modeling import (
     PairProblem,
     PairwiseClassifier,
     of_each_pair,
+    of_points,
     pair_problems,
 )
 from indefinite_opt.problem import KernelProblem
@@ -53,17 +52,6 @@ def weakest_kind(kinds: Iterable[str]) -> str:
     found = set(kinds)
     ordered = ("KKT residual", "global bracket", "duality gap")
     return next((kind for kind in ordered if kind in found), "")
-
-
-def of_points(formulation: Any, points: NDArray[np.intp], n: int) -> Any:
-    """The formulation with those entries of its arrays over n points that belong to some points."""
-    changed = {}
-    for each in dataclasses.fields(formulation):
-        value = getattr(formulation, each.name)
-        shape = () if value is None or isinstance(value, str) else np.shape(value)
-        if shape and set(shape) == {n}:
-            changed[each.name] = np.asarray(value)[np.ix_(*[points] * len(shape))]
-    return dataclasses.replace(formulation, **changed) if changed else formulation
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +156,7 @@ class PairwiseResult(Pairwise[Result]):
     Examples
     --------
     >>> import indefinite_opt as iopt
+    >>> import numpy as np
     >>> x = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 30.0, 31.0, 32.0]
     >>> problem = KernelProblem.from_data(np.c_[x], list("aaabbbccc"), "gaussian(gamma=0.01)")
     >>> result = iopt.solve(problem, "SVMDual(C=10)")

@@ -11,12 +11,12 @@ import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import cached_property, finite_array, label_vector
-from indefinite_opt.modeling import Formulation, PairProblem, name_pair, of_each_pair
+from indefinite_opt.modeling import Formulation, PairProblem, name_pair, of_each_pair, of_points
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, DenseGram, Session, Solver, at_most
 from indefinite_opt.workflow.arguments import as_problem, in_pairs
 from indefinite_opt.workflow.fit import misfit, training_fit
-from indefinite_opt.workflow.pairwise import PairwiseResult, of_points, proof_of
+from indefinite_opt.workflow.pairwise import PairwiseResult, proof_of
 from indefinite_opt.workflow.result import Result, kernel_values
 from indefinite_opt.workflow.solving import Options, solve_with
 from indefinite_opt.workflow.tables import aligned, html_table

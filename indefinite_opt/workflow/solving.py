@@ -186,7 +186,7 @@ def solve(
         return PairwiseResult.of(asked, chosen, work, time_limit, callback is not None)
     result = solve_with(asked, chosen, solver, None, options)[0]
     if asked.cvxpy_origin is not None:
-        asked.cvxpy_origin.assign(result.values["x"])
+        asked.cvxpy_origin.take(result.values)
     return result
 
 

@@ -62,13 +62,20 @@ _MISSED = 1e-9
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
     """The method in one thread at a time, as the variables of cvxpy hold its values.
 
-    At points outside of the domain of an atom the value is nan or infinite, without a warning.
+    They have those of their user again afterwards. At points outside of the domain of an atom the
+    value is nan or infinite, without a warning.
     """
 
     @functools.wraps(method)
-    def alone(*arguments: Any) -> float:
+    def alone(program: ConvexProgram, *arguments: Any) -> float:
         with HELD_BY_ONE, np.errstate(all="ignore"):
-            return method(*arguments)
+            variables = program._translated[2].values()
+            before = [variable.value for variable in variables]
+            try:
+                return method(program, *arguments)
+            finally:
+                for variable, value in zip(variables, before, strict=True):
+                    variable.save_value(value)
 
     return alone
 
@@ -301,18 +308,23 @@ class ConvexProgram(ExplicitProgram):
         """The bound of the graph form; it is the same for all multipliers."""
         return max((one.value for one in self.bounds(values)), default=-np.inf)
 
-    def bounds(self, values: Values) -> Iterator[LowerBound]:
-        """Bounds by the multipliers of a solution, and by polished ones.
+    def bounds(self, values: Values, multipliers: Values | None = None) -> Iterator[LowerBound]:
+        """Bounds by the multipliers of a solution, by polished ones, and by any that are given.
 
         Variables are in the ranges of all points that are no worse than one near the given one.
         """
         form, found = self.graph, self.solution
-        if form is None or found is None or not form.is_proved:
+        if form is None or not form.is_proved:
             return
-        known = found.multipliers
-        ends = ranges(form, self._attains(values), known)
-        yield LowerBound(max(lower_bound(form, known, ends), bound_by_ranges(form, ends)))
-        yield LowerBound(lower_bound(form, polished(form, known), ends))
+        known = None if found is None else found.multipliers
+        own = None
+        if multipliers and not _are_same(self.multipliers(values), multipliers):
+            own = as_multipliers(form, multipliers)
+        for one in (known, own):
+            if one is not None:
+                ends = ranges(form, self._attains(values), one)
+                yield LowerBound(max(lower_bound(form, one, ends), bound_by_ranges(form, ends)))
+                yield LowerBound(lower_bound(form, polished(form, one), ends))
 
     def obstacle(self, values: Values) -> str:
         """Why there is no bound, as a clause."""
@@ -398,7 +410,7 @@ def _(program: ConvexProgram, optimality: Optimality, tol: float) -> list[str]:
 def _(
     program: ConvexProgram, point: Point[Values], multipliers: Values | None
 ) -> Iterator[LowerBound]:
-    return program.bounds(point.x)
+    return program.bounds(point.x, multipliers)
 
 
 @answers.attained.register

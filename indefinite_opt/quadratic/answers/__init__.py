@@ -20,6 +20,7 @@ from indefinite_opt.quadratic.answers.conditions import (
     balanced_residual,
     fitted_multipliers,
     inconsistencies,
+    misfit,
     optimality,
     wrong_signs,
 )
@@ -55,7 +56,7 @@ from indefinite_opt.quadratic.answers.second_order import (
     why_convex,
     why_not_convex,
 )
-from indefinite_opt.quadratic.answers.sentences import endless, remarks, violation
+from indefinite_opt.quadratic.answers.sentences import endless, remarks, violation, worst_row
 from indefinite_opt.quadratic.answers.units import (
     are_zero,
     gap_unit,

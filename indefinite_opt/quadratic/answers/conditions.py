@@ -146,11 +146,67 @@ def wrong_signs(program: CompiledProgram[Any], optimality: Optimality, tol: floa
 def _(qp: PolyhedralQP, optimality: Optimality, tol: float) -> list[str]:
     stacked = stacked_multipliers(optimality)
     found = wrong_signs(qp, replace(optimality, multipliers=stacked), tol)
+    if found and qp.keeps_kinds:
+        found = [
+            f"The multipliers of {name!r} must be nonnegative; that of "
+            f"{constraint_name(qp, name, k)} is {value[k]:.3g}. A negative one proves no bound."
+            for name, value in stacked.items()
+            if name != "equalities" and value[k := int(np.argmin(value))] < -tol * optimality.unit
+        ]
     for name, ends in (("lower", qp.feasible.lower), ("upper", qp.feasible.upper)):
         multipliers = stacked.get(name)
         if multipliers is not None and np.any(multipliers[np.isinf(ends)] != 0.0):
             found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
     return found
+
+
+def constraint_name(qp: PolyhedralQP, kind: str, k: int) -> str:
+    """What messages call a row, or an end of a variable, of the four kinds of multipliers."""
+    names = qp.feasible.names
+    if kind in ("lower", "upper"):
+        return names.bound({"lower": "lb", "upper": "ub"}[kind], k)
+    return names.inequality(k) if kind == "inequalities" else names.equality(k)
+
+
+@singledispatch
+def misfit(
+    program: CompiledProgram[Any], point: Point[Any], optimality: Optimality, tol: float
+) -> str:
+    """Where the first-order conditions fail most, as sentences; empty where that has no name."""
+    return ""
+
+
+@misfit.register
+def _(qp: PolyhedralQP, point: Point[Array], optimality: Optimality, tol: float) -> str:
+    if not qp.keeps_kinds or optimality.reduced.size != qp.n:
+        return ""
+    body, x, zero = qp.feasible, point.x, np.zeros(qp.n)
+    stacked = stacked_multipliers(optimality)
+    if optimality.stationarity > tol:
+        left = optimality.reduced - stacked.get("lower", zero) + stacked.get("upper", zero)
+        j = int(np.argmax(np.abs(left)))
+        return (
+            f"The slope of the Lagrangian along {body.names.variable(j)} is {left[j]:.3g} in "
+            "place of 0."
+        )
+    slacks = {
+        "inequalities": (body.rhs - body.rows @ x)[: body.h.size],
+        "lower": x - body.lower, "upper": body.upper - x,
+    }  # fmt: skip
+    worst, told = 0.0, ""
+    for kind, slack in slacks.items():
+        value = stacked.get(kind)
+        if value is None or not value.size:
+            continue
+        paid = np.where(value != 0.0, np.abs(value) * np.abs(slack), 0.0)
+        k = int(np.argmax(paid))
+        if paid[k] > worst:
+            worst = float(paid[k])
+            told = (
+                f"The multiplier {value[k]:.3g} belongs to {constraint_name(qp, kind, k)}, which "
+                f"has a slack of {slack[k]:.3g}."
+            )
+    return told
 
 
 def stacked_multipliers(optimality: Optimality) -> Values:

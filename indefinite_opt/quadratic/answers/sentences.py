@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
+from indefinite_opt.quadratic.answers.conditions import constraint_name
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.programs.program import CompiledProgram, ExplicitProgram, Point
@@ -33,6 +34,36 @@ def _(qp: PolyhedralQP, x: Array, infeasibility: float, tol: float) -> tuple[str
         "That is small relative to terms that cancel, but no point within tol is proved to "
         "satisfy all constraints."
     ]
+
+
+@singledispatch
+def worst_row(program: CompiledProgram[Any], x: Any) -> tuple[str, str]:
+    """The row or bound that x misses most, as " in row cap", and how to mend a point that misses
+    one; empty where there are no names for it."""
+    return "", ""
+
+
+@worst_row.register
+def _(qp: PolyhedralQP, x: Array) -> tuple[str, str]:
+    body = qp.feasible
+    if not qp.keeps_kinds:
+        return "", ""
+    missed = body.rows @ x - body.rhs
+    missed[body.h.size :] = np.abs(missed[body.h.size :])
+    over = np.concatenate([missed, body.lower - x, x - body.upper])
+    k = int(np.argmax(over))
+    kinds = ("inequalities", "equalities", "lower", "upper")
+    for kind, size in zip(kinds, (body.h.size, body.b.size, qp.n, qp.n), strict=True):
+        if k < size:
+            return f" in {constraint_name(qp, kind, k)}", _MEND
+        k -= size
+    return "", ""
+
+
+_MEND = (
+    "A claim needs a point within tol that satisfies every row and bound. A smaller feasibility "
+    "tolerance of the solver may give one."
+)
 
 
 @singledispatch

@@ -81,7 +81,7 @@ def bound_document(
     """`certificate_document` for one kind of program; others register theirs."""
     raise ParameterError(
         "formulation", "a linear program, a convex quadratic one or one with a proof",
-        f"{task.formulation}",
+        f"{task.formulation}", "A proof has no rule for cones." if program.has_cones else "",
     )  # fmt: skip
 
 

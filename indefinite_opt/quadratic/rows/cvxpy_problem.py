@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,25 +49,11 @@ def program_of_cvxpy(problem: Any) -> tuple[dict[str, Any], CvxpyOrigin]:
     >>> [origin.duals(multipliers)[constraint.id].tolist() for constraint in problem.constraints]
     [[0.0, 0.0], [3.0, 0.0], 1.0]
     """
-    import cvxpy as cp
-
-    if not isinstance(problem, cp.Problem):
-        raise ProblemError("problem", "a cvxpy.Problem", f"one of type {type(problem).__name__}")
-    variables = problem.variables()
-    if not variables:
-        raise ProblemError("problem", "a problem with variables", "none")
-    for part in (problem.objective, *problem.constraints):
-        if any(argument.is_complex() for argument in part.args):
-            raise ProblemError("problem", "real expressions", " ".join(str(part).split()))
-    called = _different([v.name() for v in variables], [f"var{v.id}" for v in variables])
-    numbered = [f"constraints[{k}]" for k in range(len(problem.constraints))]
-    given = [one.label or name for one, name in zip(problem.constraints, numbered, strict=True)]
-    rows = dict(zip(_different(given, numbered), problem.constraints, strict=True))
-    maximised = isinstance(problem.objective, cp.Maximize)
-    goal = {"maximize" if maximised else "minimize": problem.objective.expr}
+    parts = parts_of_cvxpy(problem)
+    variables, called, rows = parts.variables, parts.names, parts.rows
     stacked = CvxpyOrigin(called, variables, rows)
     try:
-        model = Model(**goal, subject_to=rows)
+        model = Model(**parts.goal, subject_to=rows)
         form = canonical(model, {v.id: name for v, name in zip(variables, called, strict=True)})
     except RecursionError:
         raise ProblemError(
@@ -102,6 +88,39 @@ def program_of_cvxpy(problem: Any) -> tuple[dict[str, Any], CvxpyOrigin]:
     return arrays, stacked
 
 
+class CvxpyParts(NamedTuple):
+    """The parts of a cvxpy problem, with the names that they have here."""
+
+    variables: list[Any]
+    names: list[str]
+    """Those of the variables."""
+    rows: dict[str, Any]
+    """The constraints by their labels, or by their places in `problem.constraints`."""
+    goal: dict[str, Any]
+    """The objective as an argument of `Model`."""
+
+
+def parts_of_cvxpy(problem: Any) -> CvxpyParts:
+    """The parts of a cvxpy problem; `ProblemError` if it has no variables, or complex numbers."""
+    import cvxpy as cp
+
+    if not isinstance(problem, cp.Problem):
+        raise ProblemError("problem", "a cvxpy.Problem", f"one of type {type(problem).__name__}")
+    variables = problem.variables()
+    if not variables:
+        raise ProblemError("problem", "a problem with variables", "none")
+    for part in (problem.objective, *problem.constraints):
+        if any(argument.is_complex() for argument in part.args):
+            raise ProblemError("problem", "real expressions", " ".join(str(part).split()))
+    called = _different([v.name() for v in variables], [f"var{v.id}" for v in variables])
+    numbered = [f"constraints[{k}]" for k in range(len(problem.constraints))]
+    given = [one.label or name for one, name in zip(problem.constraints, numbered, strict=True)]
+    rows = dict(zip(_different(given, numbered), problem.constraints, strict=True))
+    maximised = isinstance(problem.objective, cp.Maximize)
+    goal = {"maximize" if maximised else "minimize": problem.objective.expr}
+    return CvxpyParts(variables, called, rows, goal)
+
+
 def _different(names: list[str], others: list[str]) -> list[str]:
     """The names, or the others if two of the names are the same."""
     return names if len(set(names)) == len(names) else others
@@ -131,6 +150,8 @@ class CvxpyOrigin:
         self.bounded_by: dict[tuple[str, int], tuple[str, int, float]] = {}
         """The constraint and its entry that gave each bound, and the size of the coefficient there,
         by the side and the variable of the bound."""
+        self.stated: list[tuple[str, int, float, tuple[str, int, float]]] = []
+        """Side, variable and bound of every constraint that states one, and the same of it."""
         for variable, place in zip(variables, self.places.values(), strict=True):
             self._bound(variable, place)
 
@@ -206,6 +227,7 @@ class CvxpyOrigin:
         if not np.isfinite(bound) or Fraction(bound) * Fraction(coefficient) != Fraction(right):
             return False
         side, ends = ("upper", self.upper) if coefficient > 0.0 else ("lower", self.lower)
+        self.stated.append((side, j, bound, (*place, abs(coefficient))))
         if bound < ends[j] if coefficient > 0.0 else bound > ends[j]:
             ends[j] = bound
             self.bounded_by[side, j] = (*place, abs(coefficient))
@@ -248,6 +270,58 @@ class CvxpyOrigin:
         for name, one in self.constraints.items():
             listed.setdefault(one.id, []).append(np.reshape(flat[name], one.shape, order="F"))
         return {key: np.mean(shares, axis=0) for key, shares in listed.items()}
+
+    def take(self, values: Mapping[str, Array]) -> None:
+        """Write the values of a result into the variables of the problem."""
+        self.assign(values["x"])
+
+    def multipliers(self, program: Any, x: Array) -> dict[str, Array] | None:
+        """Multipliers of rows and bounds from the dual values of the constraints.
+
+        The way back from `duals`. Bounds among the attributes of variables, which have no dual
+        values, have what is left of the gradient at x. None if a constraint has no dual value, or
+        stands for rows that have one together.
+        """
+        duals, body = dual_values(self.constraints), program.feasible
+        held = [place for place in self.entries if place is not None]
+        if duals is None or self.epigraphs or len(set(held)) < len(held):
+            return None
+        flat = {name: np.ravel(parts[0], order="F") for name, parts in duals.items()}
+        kinds: dict[bool, list[float]] = {False: [], True: []}
+        for place, (_, low, high, _) in zip(self.entries, self.rows, strict=True):
+            if place is not None:
+                kinds[low == high].append(float(flat[place[0]][place[1]]))
+        z, y = np.array(kinds[False]), np.array(kinds[True])
+        if z.size != body.h.size or y.size != body.b.size:
+            return None
+        found = {"lower": np.zeros(x.size), "upper": np.zeros(x.size)}
+        ends = {"lower": body.lower, "upper": body.upper}
+        known = {side: np.zeros(x.size, dtype=bool) for side in ends}
+        for side, j, bound, (name, entry, size) in self.stated:
+            if bound == ends[side][j]:
+                found[side][j] += size * flat[name][entry]
+                known[side][j] = True
+        left = program.gradient(x) + body.columns @ np.concatenate([z, y])
+        left = left - found["lower"] + found["upper"]
+        for side, sign in (("lower", 1.0), ("upper", -1.0)):
+            own = np.isfinite(ends[side]) & ~known[side]
+            found[side] += np.where(own, np.maximum(sign * left, 0.0), 0.0)
+        every = {"inequalities": z, "equalities": y, **found}
+        return {name: every[name] for name in program.named}
+
+
+def dual_values(constraints: Mapping[str, Any]) -> dict[str, list[Array]] | None:
+    """The dual values of constraints of cvxpy, one array for each argument of a cone.
+
+    None unless all have finite ones.
+    """
+    found = {}
+    for name, one in constraints.items():
+        parts = [variable.value for variable in one.dual_variables]
+        if any(part is None or not np.isfinite(part).all() for part in parts):
+            return None
+        found[name] = [np.asarray(part, dtype=float) for part in parts]
+    return found
 
 
 def _values(given: Any, shape: tuple[int, ...]) -> Array:

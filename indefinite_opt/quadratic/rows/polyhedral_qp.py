@@ -90,6 +90,11 @@ class PolyhedralQP(QP):
         feasible.is_coarse = self._is_far_from_zero
         self._ends: dict[int, tuple[ConvexSolution | None, bool]] = {}
 
+    @property
+    def keeps_kinds(self) -> bool:
+        """Whether the declared constraints are the rows and bounds themselves, by their kinds."""
+        return all(name == block.kind for name, block in self.named.items())
+
     @cached_property
     def P(self) -> Array:
         """P, dense, (n, n)."""

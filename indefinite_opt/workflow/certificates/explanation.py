@@ -40,7 +40,12 @@ def _inconsistencies(task: Task[Any], answer: Answer) -> list[str]:
     if answer.consistent:
         return []
     wrong: list[str] = answers.inconsistencies(task.program, answer.optimality, task.tol)
-    return wrong or ["The given multipliers do not satisfy the first-order conditions."]
+    if wrong:
+        return wrong
+    where = answers.misfit(task.program, answer.point, answer.optimality, task.tol)
+    mend = " Without given multipliers they are recovered." if where else ""
+    told = f"The given multipliers do not satisfy the first-order conditions. {where}{mend}"
+    return [told.strip()]
 
 
 def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
@@ -52,7 +57,9 @@ def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
         reasons = [f"A constraint is violated by {primal:.2e}, relative to its terms."]
     else:
         name, size = worst
-        reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
+        where, mend = answers.worst_row(program, x)
+        told = f"The constraint {name!r} is violated by {size:.3g}{where} ({relative})."
+        reasons = [f"{told} {mend}".strip()]
     return reasons + more
 
 
@@ -94,7 +101,9 @@ def _conditions(task: Task[Any], answer: Answer) -> list[str]:
         return ["The first-order conditions were not examined in time."]
     if not answer.first_order:
         failing = "stationarity" if answer.optimality.stationarity > task.tol else "complementarity"
-        return [f"The first-order conditions fail: {failing}."]
+        where = answers.misfit(task.program, answer.point, answer.optimality, task.tol)
+        mend = " `solve(..., start=x)` goes on from such a point." if where else ""
+        return [f"The first-order conditions fail: {failing}. {where}{mend}".strip()]
     if answer.curvature_late:
         return ["First-order conditions hold; curvature was not examined in time."]
     if sign is Curvature.UNKNOWN:

@@ -71,17 +71,23 @@ def hint(
     return []
 
 
-def sign_hint(program: CompiledProgram[Any], x: Any, multipliers: Values) -> list[str]:
-    """A sentence if multipliers that fail satisfy the conditions with the opposite sign."""
+def sign_hint(
+    program: CompiledProgram[Any], x: Any, multipliers: Values, signs: str = ""
+) -> list[str]:
+    """A sentence if multipliers that fail satisfy the conditions with the opposite sign.
+
+    `signs` says which ones the source of the multipliers has.
+    """
     point, turned = program.at(x), {name: -value for name, value in multipliers.items()}
     before, after = (answers.optimality(program, point, given) for given in (multipliers, turned))
     left = after.stationarity
     if left > min(FITTING, before.stationarity) or answers.inconsistencies(program, after, FITTING):
         return []
-    return [
+    words = (
         f"With the opposite sign the multipliers satisfy the conditions up to {left:.1e}: they are "
         "expected for the minimisation form, nonnegative for inequalities."
-    ]
+    )
+    return [f"{words} {signs}".strip()]
 
 
 def _residuals(program: VectorProgram, x: Array) -> tuple[float, float]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed, UnboundedProblem
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import (
     LONG,
     SECONDS_BEYOND_LIMIT,
@@ -24,6 +25,7 @@ from indefinite_opt.foundation import (
     limited,
     one_thread,
 )
+from indefinite_opt.modeling import of_points, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     ZERO_SHARE,
@@ -41,8 +43,9 @@ from indefinite_opt.quadratic import (
     claim_of,
     no_optimum,
 )
-from indefinite_opt.workflow.arguments import as_problem, from_cvxpy
+from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.certificates.explanation import explain
+from indefinite_opt.workflow.certificates.handed_back import handed_back
 from indefinite_opt.workflow.certificates.hints import FITTING, completed, hint, named, sign_hint
 from indefinite_opt.workflow.certificates.measurement import begun, measure, rounding_at
 
@@ -55,8 +58,8 @@ def verify(
 ) -> NoOptimum: ...
 @overload
 def verify(
-    problem: QuadraticProgram,
-    formulation: Mapping[str, ArrayLike] | ArrayLike,
+    problem: Any,
+    formulation: Mapping[str, ArrayLike] | ArrayLike | None = ...,
     /,
     *,
     multipliers: Mapping[str, ArrayLike] | None = ...,
@@ -69,7 +72,7 @@ def verify(
 def verify(
     problem: KernelProblem | QuadraticProgram,
     formulation: Declaration | str | None,
-    values: Mapping[str, ArrayLike] | ArrayLike,
+    values: Any,
     multipliers: Mapping[str, ArrayLike] | None = ...,
     tol: float = ...,
     bound: bool = ...,
@@ -77,36 +80,48 @@ def verify(
     atol: float = ...,
 ) -> Certificate: ...
 def verify(
-    problem: KernelProblem | QuadraticProgram,
+    problem: Any,
     formulation: Declaration | str | Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
-    values: Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
+    values: Any = None,
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
     bound: bool = False,
     time_limit: float | None = 60.0,
     atol: float = 0.0,
-) -> Certificate | NoOptimum:
+) -> Certificate | NoOptimum | Any:
     """Certify a point: check its values, and multipliers if given, and state what they prove.
 
     In place of a point it takes the proof that there is no optimum: the error `UnboundedProblem` or
     `InfeasibleProblem`, or {"ray": d} or {"conflict": multipliers of rows and bounds by name}. Then
     it returns a `NoOptimum`, which was checked in exact or verified arithmetic.
 
+    It takes what solvers of other packages hand back as it is, with their signs of multipliers:
+
+    - `verify(problem)` of a `cvxpy.Problem` after any of its solvers, quadratic of any curvature or
+      convex with cones;
+    - `verify(solution)` of a `qpsolvers.Solution`, of a `highspy.Highs` after `run()` or of a
+      `gurobipy.Model` after `optimize()`;
+    - `verify(qp, result)` of an `OptimizeResult` of scipy's `linprog` or `minimize`; see
+      `QuadraticProgram.from_linprog`;
+    - `verify(problem, formulation, machine)` of a fitted `SVC`, `NuSVC`, `SVR`, `NuSVR` or
+      `OneClassSVM` of scikit-learn, or of a `svm_model` of LIBSVM.
+
     Parameters
     ----------
     problem : KernelProblem, QuadraticProgram or cvxpy.Problem
-        `verify(problem)` of a cvxpy problem certifies the values of its variables, whichever solver
-        has set them.
+        Or an object of a solver, see above. Parameters of cvxpy have their present values.
     formulation : Formulation or str
         Left out for a quadratic program: `verify(qp, {"x": x})`.
     values : mapping of str to array_like, or array_like
         One entry per declared variable, or the numbers of the only one. Missing slacks ξ and the δ
-        of `GuoSchuurmansLP` are computed. Or a ray or a conflict, see above.
+        of `GuoSchuurmansLP` are computed. Or a ray or a conflict, or a machine, see above.
     multipliers : mapping of str to array_like, optional
         One entry per declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
         nonnegative λ for inequalities. They are recovered if not given. Given multipliers are
         checked as given: with a wrong sign or value the claim is at most FEASIBLE. They never
-        weaken the bound, because recovered multipliers are used where their bound is better.
+        weaken the bound, because recovered multipliers are used where their bound is better. Those
+        of a solver's object count as given, but for dual values of cvxpy, which may be older than
+        the values of the variables: where they fail, a reason says so, and others are recovered.
     tol : float
         Relative tolerance of every test; that of a gap is in units of the objective, with or
         without its constants, whichever is smaller.
@@ -124,12 +139,14 @@ def verify(
     Returns
     -------
     Certificate, or NoOptimum for a ray or a conflict
+        For a machine of more than two classes a `dict` of certificates by pairs of classes.
 
     Raises
     ------
     ProblemError
-        If a name is missing or unknown, a shape is wrong, or a number is not finite; or if the
-        kernel matrix was changed after the problem was made.
+        If a name is missing or unknown, a shape is wrong, or a number is not finite; if the kernel
+        matrix was changed after the problem was made; if a solver has left no point, or its model
+        has integer variables, quadratic rows or SOS constraints.
     IncompatibleSolver
         If a bracket is asked for that cannot be computed; see `bound`.
 
@@ -143,19 +160,60 @@ def verify(
     >>> certificate = verify(problem, iopt.SVMDual(C=1.0), {"alpha": [1.0, 1.0]}, bound=True)
     >>> certificate.claim.name, certificate.gap_kind
     ('GLOBAL', 'global bracket')
+
+    A problem of cvxpy with a second-order cone:
+
+    >>> import cvxpy as cp
+    >>> x = cp.Variable(2, name="x")
+    >>> ball = cp.Problem(cp.Minimize(x[0] + x[1]), [cp.norm(x) <= 1])
+    >>> _ = ball.solve(solver=cp.CLARABEL)
+    >>> verify(ball).claim.name
+    'GLOBAL'
+
+    A result of scipy, and a model of HiGHS:
+
+    >>> from scipy.optimize import minimize
+    >>> qp = iopt.QuadraticProgram([[2.0]], [-2.0], lb=0.0)
+    >>> verify(qp, minimize(lambda x: x[0] ** 2 - 2 * x[0], [0.0], bounds=[(0, None)])).claim.name
+    'GLOBAL'
+    >>> import highspy
+    >>> highs = highspy.Highs()
+    >>> highs.silent()
+    >>> x, y = highs.addVariable(lb=0), highs.addVariable(lb=0)
+    >>> _ = highs.addConstr(x + y <= 4)
+    >>> _ = highs.maximize(x + 2 * y)
+    >>> verify(highs).objective
+    8.0
+
+    A machine of scikit-learn, with its own tolerance:
+
+    >>> from sklearn.svm import SVC
+    >>> K = [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]
+    >>> problem = iopt.KernelProblem(K, [1, -1, -1])
+    >>> machine = SVC(C=1.0, kernel="precomputed", tol=1e-8).fit(K, problem.y)
+    >>> verify(problem, "SVMDual(C=1)", machine).claim.name
+    'GLOBAL'
     """
     checks.tolerance("tol", tol)
     checks.positive("atol", atol, zero=True)
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
-    problem = from_cvxpy(problem)
-    alone = isinstance(problem, Problem) and problem.declaration is not None
-    alone = alone and not isinstance(formulation, Declaration)
-    if alone and values is None:
-        formulation, values = None, formulation
-        origin: Any = problem.cvxpy_origin
-        values = origin.point() if values is None and origin is not None else values
     began = clock()
+    held = handed_back(problem, formulation, values, multipliers)
+    if held.pairs is not None:
+        share = None if time_limit is None else time_limit / len(held.pairs)
+        declared: Any = as_formulation(held.formulation)
+        return {
+            pair: verify(
+                part, of_points(declared, points, problem.n), held.pairs[pair], multipliers, tol,
+                bound, share, atol,
+            )
+            for pair, points, part in pair_problems(problem)
+        }  # fmt: skip
+    problem, formulation, values, multipliers, judged = held[:5]
+    alone = isinstance(problem, Problem) and problem.declaration is not None
+    if alone and values is None and not isinstance(formulation, Declaration):
+        formulation, values = None, formulation
     asked, chosen = as_problem(problem, formulation)
     limit = np.inf if time_limit is None else float(time_limit)
     if isinstance(values, Exception) or (
@@ -171,21 +229,56 @@ def verify(
     given = multipliers
     if given is not None:
         given = checked_values("multipliers", given, answers.multiplier_shapes(program))
-    certificate = certify(
-        asked, chosen, checked, given, tol, given=given is not None, search=bound,
-        time_limit=limit - (clock() - began), atol=float(atol),
-    )  # fmt: skip
+
+    def certified(multipliers: Values | None) -> Certificate:
+        left = limit - (clock() - began)
+        return certify(
+            asked, chosen, checked, multipliers, tol, given=judged and multipliers is not None,
+            search=bound, time_limit=left, atol=float(atol),
+        )  # fmt: skip
+
+    certificate = certified(given)
+    if given is not None and not judged:
+        holds = max(certificate.stationarity, certificate.complementarity) <= tol
+        if not holds and certificate.claim is not Claim.GLOBAL and _is_of(certificate, given):
+            certificate = max(certified(None), certificate, key=lambda one: one.claim)
+        kept = _is_of(certificate, given)
+        if certificate.claim > Claim.NONE and not (holds and kept):
+            notes += _about_duals(program, program.from_values(checked), given, tol, kept)
     left = limit - (clock() - began)
     if certificate.claim <= Claim.FEASIBLE and left > 0.0:
         quiet = np.errstate(over="ignore", invalid="ignore")
         with suppress(TimeLimitReached), one_thread(), quiet:
-            if given is not None and certificate.claim is Claim.FEASIBLE:
+            if given is not None and judged and certificate.claim is Claim.FEASIBLE:
                 notes += limited(
-                    LONG, left, sign_hint, program, program.from_values(checked), given
+                    LONG, left, sign_hint, program, program.from_values(checked), given, held.signs
                 )
             else:
                 notes += limited(LONG, left, hint, asked, chosen, program, checked)
     return replace(certificate, reasons=(*certificate.reasons, *notes))
+
+
+def _is_of(certificate: Certificate, multipliers: Values) -> bool:
+    """Whether these multipliers are those that were checked."""
+    found = certificate.multipliers
+    return found.keys() == multipliers.keys() and all(
+        np.array_equal(found[name], multipliers[name]) for name in found
+    )
+
+
+def _about_duals(
+    program: CompiledProgram[Any], x: Any, multipliers: Values, tol: float, kept: bool
+) -> list[str]:
+    """What is wrong with dual values that came with a point, whose claim they do not limit."""
+    with np.errstate(over="ignore", invalid="ignore"), one_thread():
+        found = answers.optimality(program, program.at(x), multipliers, tol)
+        wrong = answers.inconsistencies(program, found, tol)
+    residual = max(found.stationarity, found.complementarity)
+    told = wrong or [f"The dual values miss the first-order conditions by {residual:.2g}."]
+    end = "The bound meets the objective all the same."
+    if not kept:
+        end = "Multipliers were computed in place of the dual values."
+    return [f"{told[0]} {end}"]
 
 
 @one_thread()

@@ -1,0 +1,124 @@
+"""A problem of cvxpy that is convex by its rules: a problem and its formulation in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from indefinite_opt.algebra import Model, settled
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling.compiler import ConvexProgram, as_cvxpy_program
+from indefinite_opt.quadratic import (
+    CvxpyParts,
+    Declaration,
+    Problem,
+    answers,
+    dual_values,
+    parts_of_cvxpy,
+)
+
+_BY_COLUMNS = ("ExpCone", "PowCone3D", "PowCone3DApprox")
+"""Cones whose arguments are taken column by column."""
+
+
+class ConvexProblem(Declaration, Problem):
+    """A `cvxpy.Problem` with cones, as `verify` and `solve` take it where it is no quadratic one.
+
+    Parameters count with the values that they have when it is made.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    refused : ProblemError
+        Why it is no quadratic program, which is raised if it is not convex either and no term of it
+        shows why.
+    """
+
+    reference: ClassVar[str] = "cvxpy"
+    program_type: ClassVar[type] = ConvexProgram
+    convex: ClassVar[bool | None] = True
+    name = "cvxpy problem"
+
+    def __init__(self, problem: Any, refused: ProblemError) -> None:
+        parts = parts_of_cvxpy(problem)
+        self._model = settled(Model(**parts.goal, subject_to=parts.rows).without_endless())
+        self._program = as_cvxpy_program(self._model, refused)
+        self.cvxpy_origin = ConvexOrigin(parts)
+
+    @property
+    def n(self) -> int:
+        """Number of entries of all variables."""
+        return self._program.n
+
+    @property
+    def declaration(self) -> ConvexProblem:
+        return self
+
+    def model(self, problem: object = None) -> Model:
+        return self._model
+
+    def compiled(self, problem: object = None) -> ConvexProgram:
+        return self._program
+
+    def program(self, problem: object = None) -> ConvexProgram:
+        return self._program
+
+    def declare(self, problem: object = None) -> Any:
+        """The problem as mathematics."""
+        return self._model.program(str(self), self._program)
+
+    def program_order(self, problem: object = None) -> int:
+        return 0
+
+    def parameters(self) -> dict[str, str]:
+        return {}
+
+    def __repr__(self) -> str:
+        return f"ConvexProblem(n={self.n}, constraints={len(self._model.subject_to)})"
+
+    def __str__(self) -> str:
+        return f"cvxpy problem ({self.n} variables)"
+
+
+class ConvexOrigin:
+    """The variables and constraints of a problem of cvxpy with cones."""
+
+    def __init__(self, parts: CvxpyParts) -> None:
+        self.variables, self.constraints = parts.variables, parts.rows
+
+    def point(self) -> dict[str, Array]:
+        """The values of the variables by their names; `ProblemError` if one has none."""
+        found = {}
+        for variable in self.variables:
+            value = variable.value
+            if value is None:
+                expected = "variables and parameters with values"
+                raise ProblemError("problem", expected, f"{variable.name()} without one")
+            dense = value.toarray() if hasattr(value, "toarray") else value
+            found[variable.name()] = np.array(dense, dtype=float)
+        return found
+
+    def take(self, values: Values) -> None:
+        """Write the values of a result into the variables of the problem."""
+        for variable in self.variables:
+            variable.save_value(np.reshape(values[variable.name()], variable.shape))
+
+    def multipliers(
+        self, program: ConvexProgram, values: Mapping[str, Array]
+    ) -> dict[str, Array] | None:
+        """The dual values by the names of the constraints; None unless all have some."""
+        shapes = answers.multiplier_shapes(program)
+        duals = dual_values({name: self.constraints[name] for name in shapes})
+        if duals is None:
+            return None
+        found = {}
+        for name, parts in duals.items():
+            if len(parts) > 1:
+                kind = type(self.constraints[name]).__name__
+                turned = [part.T if kind in _BY_COLUMNS else part for part in parts]
+                parts = [np.concatenate([np.ravel(part) for part in turned])]
+            found[name] = np.reshape(parts[0], shapes[name])
+        return found
