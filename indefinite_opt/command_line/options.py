@@ -135,6 +135,14 @@ class DataOptions:
         task = self.task and self.task.replace("-", " ")
         return iopt.KernelProblem.from_dataset(dataset, task=task, **given)
 
+    def program(self, sense: str | None) -> iopt.QuadraticProgram:
+        """The quadratic program that is named in the place of data; no option is ignored."""
+        names = [one.name for one in dataclasses.fields(self)]
+        names = [name for name in names if name not in ("data", "data_dir", "max_bytes")]
+        for name, value in self._given(" ".join(names)).items():
+            raise ParameterError(name, "none for a quadratic program", f"{value}")
+        return iopt.QuadraticProgram.read(self.data, self.max_bytes, sense)
+
     @property
     def has_own_gamma(self) -> bool:
         """Whether the options give the parameter γ of the kernel."""

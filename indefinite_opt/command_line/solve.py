@@ -138,26 +138,53 @@ def _lines(result: Result) -> list[str]:
 @options.with_options
 def verify(
     data: options.DataOptions,
-    formulation: str = options.FORMULATION,
-    values: Path = Argument(help="A .npz, .json or .csv file, by name or one number a line."),
+    formulation: str = Argument(
+        help="'SVMDual(C=10)', or one of your own, 'mine.py:MyDual(C=10)'. Left out where a "
+        "quadratic program takes the place of data."
+    ),
+    values: Path | None = Argument(
+        None,
+        help="A .npz, .json or .csv file, by name or one number a line; of a program also a .sol "
+        "file of HiGHS or Gurobi.",
+    ),
     tol: float = options.TOL,
     atol: float = options.ATOL,
     bound: bool = Option(False, "--bound", help="Bracket the optimum of a nonconvex program, too."),
     time_limit: float = Option(60.0, help="Seconds allowed, bracket included."),
     require: str = Option("FEASIBLE", help="Exit with code 1 if the claim is less than this one."),
+    sense: str | None = Option(None, help="Sense of a .in file: max (default) or min."),
     as_json: bool = options.JSON,
 ) -> None:
-    """Check a solution from any source and print what it proves."""
+    """Check a solution from any source and print what it proves.
+
+    Of a quadratic program in a .in, .lp, .mps, .npz, .qplib or .qps file, or of a generated one,
+    the second argument is the file of the point: `verify program.lp point.json`. A .json file has
+    {name: number} or {"x": [numbers]}.
+    """
     checks.choice("require", require.upper(), iopt.Claim.__members__)
-    problem, chosen = data.problem(), options.chosen_formulation(formulation)
-    point = terminal.read_values(values, data.max_bytes)
-    certificate = iopt.verify(
-        problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit, atol=atol
-    )
-    told = options.facts(problem) | {"formulation": chosen} | public(certificate)
-    of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
+    settings: Any = {"tol": tol, "bound": bound, "time_limit": time_limit, "atol": atol}
+    if values is None:
+        if not Path(formulation).is_file():
+            expected = "a file of values, behind a formulation or the file of a program"
+            raise DataError("values", expected, formulation)
+        program = data.program(sense)
+        point = terminal.read_values(Path(formulation), data.max_bytes)
+        certificate = iopt.verify(program, point, **settings)
+        told = {
+            "problem": program.name, "n": program.n, "variables": program.names.variables,
+            "sense": "max" if program.sense < 0 else "min", "assumed": program.assumed,
+        }  # fmt: skip
+        of = f"{program.name} (n = {program.n})" + f", {program.assumed}" * bool(program.assumed)
+    else:
+        if sense is not None:
+            raise ParameterError("sense", "none for data", sense)
+        problem, chosen = data.problem(), options.chosen_formulation(formulation)
+        point = terminal.read_values(values, data.max_bytes)
+        certificate = iopt.verify(problem, chosen, point, **settings)
+        told = options.facts(problem) | {"formulation": chosen}
+        of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
     good = certificate.claim >= iopt.Claim[require.upper()]
-    answer(as_json, told, f"{certificate}\n  {of}", good)
+    answer(as_json, told | public(certificate), f"{certificate}\n  {of}", good)
 
 
 def predict(

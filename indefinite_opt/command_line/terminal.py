@@ -178,10 +178,37 @@ def save_values(path: Path | None, found: Any) -> None:
     pd.DataFrame(rows, columns=["variable", "index", "value"]).to_csv(path, index=False)
 
 
+def _read_solution(path: Path, max_bytes: int) -> dict[str, float]:
+    """The primal values in a .sol file: a name and a number a line, of HiGHS in its section."""
+    text = read_bytes(path, max_bytes).decode("utf-8", "replace")
+    lines = [line.split() for line in text.splitlines()]
+    if ["#", "Primal", "solution", "values"] in lines:
+        lines = lines[lines.index(["#", "Primal", "solution", "values"]) :]
+        starts = [k for k, words in enumerate(lines) if words[:2] == ["#", "Columns"]]
+        ends = [k for k, words in enumerate(lines) if words[:2] == ["#", "Rows"]]
+        lines = lines[starts[0] : ends[0]] if starts and ends else [["no point"]]
+    values = {}
+    for words in lines:
+        if not words or words[0].startswith("#"):
+            continue
+        with suppress(ValueError):
+            if len(words) == 2 and words[0] not in values:
+                values[words[0]] = float(words[1])
+                continue
+        expected = "a .sol file with a name and a number a line, as HiGHS and Gurobi write it"
+        raise DataError("values", expected, f"{path} with the line {' '.join(words)!r}")
+    return values
+
+
 def read_values(path: Path, max_bytes: int) -> Any:
-    """The values in a .npz or .json file, one number a line, or a table as `save_values` writes."""
+    """The values in a .npz or .json file, one number a line, or a table as `save_values` writes.
+
+    Or those of a .sol file of HiGHS or Gurobi, by their names.
+    """
     if path.suffix == ".json":
         return read_json(path, "values", max_bytes)
+    if path.suffix == ".sol":
+        return _read_solution(path, max_bytes)
     if path.suffix not in (".csv", ".txt"):
         return read_arrays(path, max_bytes)
     content = read_bytes(path, max_bytes)

@@ -67,12 +67,30 @@ def handed_back(problem: Any, formulation: Any, values: Any, multipliers: Any) -
     if isinstance(problem, QuadraticProgram) and values is None and _is_result(formulation):
         found = _of_scipy(problem, formulation)
         return found if multipliers is None else found._replace(multipliers=multipliers)
+    if isinstance(problem, QuadraticProgram) and values is None and _is_by_name(formulation):
+        return given._replace(formulation=None, values={"x": _of_names(problem, formulation)})
     if isinstance(problem, KernelProblem) and _is_machine(values):
         found = _of_machine(problem, as_formulation(formulation), values)
         if len(found) > 1:
             return given._replace(pairs=found)
         return given._replace(values=next(iter(found.values())))
     return given
+
+
+def _is_by_name(given: Any) -> bool:
+    """Whether it is a mapping from names to numbers."""
+    return isinstance(given, Mapping) and bool(given) and not any(map(np.ndim, given.values()))
+
+
+def _of_names(program: QuadraticProgram, given: Mapping[str, Any]) -> Array:
+    """The point with these values of the variables, by their names."""
+    names = [program.names.variable(j) for j in range(program.n)]
+    missing = [name for name in names if name not in given]
+    unknown = [name for name in given if name not in names]
+    if missing or unknown:
+        words = f"none for {missing[0]}" if missing else f"one for {unknown[0]}"
+        raise ProblemError("values", f"a number for each of {program.n} variables by name", words)
+    return np.array([given[name] for name in names], dtype=float)
 
 
 def _point(argument: str, x: Any, why: str) -> Array:
