@@ -644,7 +644,8 @@ def test_each_entry_of_the_point_of_a_tangent_is_inside(point: list[float]) -> N
 
 
 def convex_documents(seed: int) -> list[tuple[Document, float]]:
-    """Proofs of linear programs and of proxy kernels, and the optimum that the solvers find."""
+    """Proofs of linear programs, of proxy kernels and of convex quadratic programs, and the optimum
+    that the solvers find."""
     generator = np.random.default_rng(seed)
     found = []
     for formulation in (iopt.LPSVM(C=2.0), iopt.GuoSchuurmansLP(), iopt.LussDual(C=1.0, rho=2.0),
@@ -655,6 +656,16 @@ def convex_documents(seed: int) -> list[tuple[Document, float]]:
         multipliers = result.certificate.multipliers
         document = certificate_document(problem, formulation, result.values, multipliers)
         found.append((document, result.objective))
+    for k in range(3):
+        B, G = (generator.integers(-3, 4, (3, 3)).astype(float) for _ in range(2))
+        qp = iopt.QuadraticProgram(
+            B.T @ B + k * np.eye(3), B[0] - 1.0, G, np.ones(3), lb=-2.0 if k < 2 else None,
+            ub=2.0 if k == 0 else None, sense=1,
+        )  # fmt: skip
+        certificate = iopt.solve(qp, tol=1e-9).certificate
+        if certificate.claim is iopt.Claim.GLOBAL:
+            found.append((certificate_document(*certificate.basis), certificate.objective))
+            assert found[-1][0]["kind"] in ("convex", "boxes")
     return found
 
 
@@ -759,6 +770,12 @@ PLAIN: dict[str, tuple[Document, Document]] = {
          "row_lower": [1], "row_upper": [None]},
         {"multipliers": [[1, 1]]},
     ),
+    # ½x² - 2x + y for x ≤ 1 and 0 ≤ y: the slope at 1 is (-1, 1), and ½(x - 1)² is left.
+    "convex": (
+        {"H": [[1], [0, 0]], "cost": [-2, 1], "lower": [None, 0], "upper": [1, None], "rows": [],
+         "row_lower": [], "row_upper": []},
+        {"multipliers": [], "point": [1, 7], "strength": [0.5, 0]},
+    ),
 }  # fmt: skip
 """A program and its proof, of each kind."""
 
@@ -807,9 +824,22 @@ def plain(kind: str, changes: Document, claim: float = -1000) -> Document:
         ("proxy", {"point": [0, 0]}, "another length"),
         ("proxy", {"rho": None}, "not in the ball"),
         # A multiplier of an end that is not there.
-        ("linear", {"multipliers": [[2, 1]]}, "malformed"),
-        ("linear", {"multipliers": [[-1, 1]]}, "malformed"),
-        ("linear", {"lower": [None, 0], "multipliers": [[0, 1]]}, "malformed"),
+        ("linear", {"multipliers": [[2, 1]]}, "an end is missing"),
+        ("linear", {"multipliers": [[-1, 1]]}, "an end is missing"),
+        ("linear", {"lower": [None, 0], "multipliers": [[0, 1]]}, "an end is missing"),
+        ("convex", {"strength": [1.001, 0]}, "not convex"),
+        ("convex", {"strength": [1.5, 0], "lower": [0, 0]}, "not convex"),
+        ("convex", {"H": [[-1], [0, 0]]}, "not convex"),
+        ("convex", {"H": [[1], [2, 0]]}, "not convex"),
+        ("convex", {"strength": [-1, 0]}, "an end is missing"),
+        ("convex", {"upper": [None, None], "strength": [0, 0]}, "an end is missing"),
+        ("convex", {"lower": [None, None]}, "an end is missing"),
+        ("convex", {"cost": [-2, -1]}, "an end is missing"),
+        ("convex", {"strength": [0.5]}, "another length"),
+        ("convex", {"point": [1]}, "another length"),
+        ("convex", {"H": [[1]]}, "another length"),
+        ("convex", {"cost": [-2, 1, 1]}, "another length"),
+        ("convex", {"multipliers": [[1, 1]]}, "malformed"),
     ],
 )  # fmt: skip
 def test_each_condition_of_a_proof(kind: str, changes: Document, words: str) -> None:
@@ -864,12 +894,34 @@ def test_what_is_unbounded_passes(changes: Document) -> None:
         ("linear", -1, {"cost": [-1, -1], "multipliers": [[-1, 1]], "row_upper": [1],
                         "row_lower": [None]}),
         ("linear", 3, {"lower": [1, 1], "multipliers": [[0, 1]]}),
+        ("convex", -1.5, {}),
+        # A negative strength costs ½·1·(0 - 1)² at the other end, where the slope -1 gains 1.
+        ("convex", -1.5, {"lower": [0, 0], "strength": [-1, 0]}),
+        # x ≥ 1 as a row with the multiplier 2 of ½x² + x, whose tangent at 1 has the slope 2.
+        ("convex", 1.5, {"cost": [1, 0], "rows": [[[0, 1]]], "row_lower": [1], "row_upper": [None],
+                         "multipliers": [[2, 1]], "upper": [None, None], "lower": [None, None]}),
     ],
 )  # fmt: skip
 def test_the_bound_of_a_proof(kind: str, bound: float, changes: Document) -> None:
     assert proof_checker.check(plain(kind, changes, bound))[0] == bound
     with pytest.raises(FailedProof, match="is claimed"):
         proof_checker.check(plain(kind, changes, bound + 2.0**-40))
+
+
+@pytest.mark.parametrize(
+    ("bound", "changes"),
+    [
+        # The tangent of ½x² at 1.5 leaves -x/2 - 1.125, and ¼(x - 1.5)² adds to it at the end 1.
+        (-0.5 - 1.125 + 0.0625, {"point": [1.5, 0]}),
+        # Without that end the least of -x/2 + ¼(x - 1.5)² is at 2.5.
+        (-1.25 - 1.125 + 0.25, {"point": [1.5, 0], "upper": [None, None]}),
+        # With the slope 0 at 1 a negative strength costs ½·1·(-1 - 1)² at the end -1.
+        (-0.5 - 2.0, {"lower": [-1, 0], "strength": [-1, 0], "point": [1, 0], "cost": [-1, 1]}),
+    ],
+)
+def test_curvature_counts_but_for_a_tiny_part_of_it(bound: float, changes: Document) -> None:
+    short = Fraction(bound) - proof_checker.reached(plain("convex", changes))
+    assert 0 < short < Fraction(1, 2**90)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -279,17 +279,49 @@ def fractions(pairs: Any) -> Numbers:
     return [Fraction(above, below) for above, below in pairs]
 
 
-def linear_bound(data: Any, proof: Any) -> Fraction:
-    """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
-    multipliers = fractions(proof["multipliers"])
-    reduced, bound = data["cost"].copy(), Fraction(0)
+def least_of_one(r: Any, s: Any, w: Any, low: Any, high: Any) -> Any:
+    """The least of rx + ½s(x - w)² between two ends, of which None is none."""
+    if s > 0:
+        x = w - r / s
+        x = x if low is None else max(x, low)
+        ends = [x if high is None else min(x, high)]
+    else:
+        ends = [low] * (s < 0 or r > 0) + [high] * (s < 0 or r < 0)
+        require(None not in ends, "an end is missing")
+    return min((r * x + s * (x - w) ** 2 / 2 for x in ends), default=Fraction(0))
+
+
+def of_rows(data: Any, proof: Any) -> tuple[Any, Numbers]:
+    """Σ (multiplier · its end of the row), and the reduced costs."""
+    multipliers, reduced = fractions(proof["multipliers"]), data["cost"].copy()
     for row, multiplier in zip(data["rows"], multipliers, strict=True):
         for i, a in row:
             reduced[index(i, len(reduced))] -= multiplier * a
-    sides = [*zip(multipliers, data["row_lower"], data["row_upper"], strict=True)]
-    for multiplier, low, high in [*sides, *zip(reduced, data["lower"], data["upper"], strict=True)]:
-        bound += multiplier * (low if multiplier > 0 else high) if multiplier else 0
-    return bound
+    sides = zip(multipliers, data["row_lower"], data["row_upper"], strict=True)
+    return sum(least_of_one(multiplier, 0, 0, *ends) for multiplier, *ends in sides), reduced
+
+
+def linear_bound(data: Any, proof: Any) -> Any:
+    """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
+    bound, reduced = of_rows(data, proof)
+    sides = zip(reduced, data["lower"], data["upper"], strict=True)
+    return bound + sum(least_of_one(cost, 0, 0, *ends) for cost, *ends in sides)
+
+
+def convex_bound(data: Any, proof: Any) -> Any:
+    """The same with the tangent of ½xᵀHx at a point w, and what ½Σ s_i(x_i - w_i)² adds to it.
+
+    H - diag(s) must be positive semidefinite. A variable without products has no s.
+    """
+    H, w, s, cost = symmetric(data["H"]), proof["point"], proof["strength"], data["cost"]
+    require(len(H) == len(w) == len(s) == len(cost), "a list has another length")
+    image, used = [sum(map(mul, row, w)) for row in H], [i for i, row in enumerate(H) if any(row)]
+    rest = rounding([[H[i][j] - (s[i] if i == j else 0) for j in used] for i in used])
+    tangent = [a + b for a, b in zip(cost, image, strict=True)]
+    bound, reduced = of_rows({**data, "cost": tangent}, proof)
+    strong = [a - rest if i in used else 0 for i, a in enumerate(s)]
+    sides = zip(reduced, strong, w, data["lower"], data["upper"], strict=True)
+    return bound - sum(map(mul, w, image)) / 2 + sum(least_of_one(*one) for one in sides)
 
 
 def proxy_bound(data: Any, proof: Any) -> Fraction:
@@ -335,7 +367,7 @@ def infeasible(data: Any, proof: Any) -> None:
 
 WITHOUT_OPTIMUM = {"unbounded": unbounded, "infeasible": infeasible}
 RULES = {"rows": by_rows, "second order": by_second_order}
-KINDS = {"boxes": tree, "linear": linear_bound, "proxy": proxy_bound}
+KINDS = {"boxes": tree, "linear": linear_bound, "convex": convex_bound, "proxy": proxy_bound}
 
 
 def reached(document: Any) -> Any:

@@ -10,7 +10,7 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import Array, read_json, write_bytes
+from indefinite_opt.foundation import EPS, Array, read_json, write_bytes
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.bracket.finite_form import required_form
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers, pair_indices
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
@@ -42,7 +43,9 @@ from indefinite_opt.quadratic.proof.proof_checker import (
     exact,
     reached,
 )
-from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray
+from indefinite_opt.quadratic.rows.multipliers import of_rows
+from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray, met_exactly
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.solving.solver import Task
 
 Document = dict[str, Any]
@@ -100,6 +103,87 @@ def _quadratic_bound(
     return bound_document.dispatch(object)(program, task, values, multipliers, witness)
 
 
+@bound_document.register(PolyhedralQP)
+def _bound_of_rows(
+    program: PolyhedralQP,
+    task: Task[Any],
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: object,
+) -> Document:
+    plain_rows = program.keeps_kinds and not program.constants and program.doubt == 0.0
+    if not isinstance(witness, Proof) and plain_rows and program.is_convex:
+        form, x = program.standard_form(), program.from_values(dict(values))
+        near = program.at(program.feasible.project(x))
+        found = [multipliers, answers.optimality(program, near, None).stacked]
+        documents = [convex_document(form, x, _pulls(program, one)) for one in found]
+        proved = [one for one in documents if one is not None]
+        if proved:
+            return max(proved, key=lambda one: form.sense * one["claim"])
+    return _quadratic_bound(program, task, values, multipliers, witness)
+
+
+def _pulls(qp: PolyhedralQP, multipliers: Mapping[str, Array]) -> Array:
+    """Multipliers of all rows, positive for lower ends."""
+    return 0.0 - np.concatenate(of_rows(qp.feasible, dict(multipliers)))
+
+
+def convex_document(form: StandardForm, x: Array, multipliers: Array) -> Document | None:
+    """The proof of a bound on a convex program near x, from multipliers of its rows.
+
+    Those of a linear program are made exactly feasible. None if they prove no bound, as where
+    neither bounds nor curvature hold a variable whose reduced cost is only 0 up to rounding.
+    """
+    objective: Document = {"sense": form.sense, "constant": form.constant}
+    usable = np.where(multipliers > 0.0, form.row_lower > -np.inf, form.row_upper < np.inf)
+    near = np.where(usable, multipliers, 0.0)
+    program = _linear_program(form)
+    H = form.dense_hessian
+    used = H.any(axis=0)
+    if not used.any():
+        for exactly in _exactly_feasible(form, near):
+            found = _proved("linear", program, objective, {"multipliers": _pairs(exactly)})
+            if found is not None:
+                return found
+        return None
+    values = np.linalg.eigvalsh(H[np.ix_(used, used)])
+    largest = float(np.abs(H).max())
+    margin, least = 8.0 * int(used.sum()) * EPS * largest, float(values[0])
+    strengths = [0.9 * least] if least > 2.0 * margin else []
+    strengths += [min(least, 0.0) - margin * 10.0**k for k in range(4)]
+    given = {"multipliers": _pairs([*map(Fraction, near.tolist())]), "point": plain(x)}
+    for strength in strengths:
+        content = given | {"strength": [strength] * x.size}
+        found = _proved("convex", program | {"H": triangle(H)}, objective, content)
+        if found is not None:
+            return found
+    return None
+
+
+def _exactly_feasible(form: StandardForm, near: Array) -> Iterator[list[Fraction]]:
+    """Multipliers of a linear program near some, whose reduced costs have the ends they need."""
+    rows = form.dense_matrix
+    reduced, terms = form.cost - near @ rows, np.abs(form.cost) + np.abs(near) @ np.abs(rows)
+    lacking = np.where(reduced > 0.0, np.isinf(form.lower), np.isinf(form.upper))
+    for share in (0.0, 1e-12, 1e-9, 1e-6):
+        zero = lacking | (np.abs(reduced) <= share * terms)
+        found = met_exactly(rows[:, zero].T, near, form.cost[zero])
+        if found is not None:
+            yield found
+    entries = [{j: float(row[j]) for j in np.flatnonzero(row).tolist()} for row in rows]
+    yield _repaired(form, entries, near)
+
+
+def _proved(
+    kind: str, program: Document, objective: Document, content: Document
+) -> Document | None:
+    """The document, if its proof holds."""
+    try:
+        return document(kind, program, objective, content)
+    except FailedProof:
+        return None
+
+
 def bracket_document(qp: QP, proof: Proof, claim: float | None = None) -> Document:
     """The proof of a bound of branch and bound; the claim is in the declared sense."""
     form = required_form(qp)
@@ -146,7 +230,7 @@ def linear_document(form: StandardForm, multipliers: Array) -> Document:
     content = _linear_program(form)
     rows: list[dict[int, float]] = [dict(row) for row in content["rows"]]
     parts = {"multipliers": _pairs(_repaired(form, rows, multipliers))}
-    return document("linear", content, {"sense": form.sense, "constant": 0}, parts)
+    return document("linear", content, {"sense": form.sense, "constant": form.constant}, parts)
 
 
 def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:

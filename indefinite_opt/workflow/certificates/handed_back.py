@@ -79,7 +79,12 @@ def handed_back(problem: Any, formulation: Any, values: Any, multipliers: Any) -
 
 def _is_by_name(given: Any) -> bool:
     """Whether it is a mapping from names to numbers."""
-    return isinstance(given, Mapping) and bool(given) and not any(map(np.ndim, given.values()))
+    numbers = (int, float, np.number)
+    return (
+        isinstance(given, Mapping)
+        and bool(given)
+        and all(isinstance(value, numbers) for value in given.values())
+    )
 
 
 def _of_names(program: QuadraticProgram, given: Mapping[str, Any]) -> Array:
