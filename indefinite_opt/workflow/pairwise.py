@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import MatrixNotKept, ParameterError
+from indefinite_opt.errors import DataError, MatrixNotKept, ParameterError
 from indefinite_opt.foundation import Array, cached_property, clock
 from indefinite_opt.modeling import (
     Formulation,
     Pair,
     PairProblem,
     PairwiseClassifier,
+    naming_pair,
     of_each_pair,
     of_points,
     pair_problems,
@@ -108,6 +109,35 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
         """`SOLVED` if every pair was; else the status of the first that was not."""
         found: list[Any] = list(self.members.values())
         return next((one.status for one in found if one.status is not Status.SOLVED), Status.SOLVED)
+
+    def save_proofs(self, folder: str | FilePath) -> list[FilePath]:
+        """Write the proof of each pair to a JSON file of a folder, which is made if need be.
+
+        The file 0-2.json is about the first and the third of `problem.classes`. Each is checked as
+        `Certificate.save` says.
+
+        Raises
+        ------
+        ParameterError
+            If nothing is proved about a pair; the message names it, and its file is missing.
+        DataError
+            If a file cannot be written.
+        """
+        into, order = FilePath(folder), self.problem.classes.tolist()
+        try:
+            into.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError("folder", "a folder that can be written", f"{into}: {error}") from None
+        files = []
+        for pair, member in self.members.items():
+            with naming_pair(pair):
+                proof = self._proof_of(member)
+                files.append(proof.save(into / "{}-{}.json".format(*map(order.index, pair))))
+        return files
+
+    def _proof_of(self, member: Any) -> Any:
+        """What writes the proof of a pair."""
+        return member
 
     def _columns(self, member: Any) -> dict[str, str]:
         """The cells of a pair behind its name and size."""
@@ -251,6 +281,9 @@ class PairwiseResult(Pairwise[Result]):
                 facts["pairs"][k] |= own
                 arrays |= {f"{k} {entry}": array for entry, array in more.items()}
         return write_result(path, self.problem, self.formulation, facts, arrays, kept)
+
+    def _proof_of(self, member: Result) -> Any:
+        return member.certificate
 
     def plot(self) -> Figure:
         """Draw what the solver stopped by, against its iterations and seconds, for each pair."""

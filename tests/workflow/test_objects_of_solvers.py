@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +15,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import ProblemError
+from indefinite_opt.workflow.certificates import proof_checker
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -299,6 +302,24 @@ def test_a_problem_with_cones_is_solved_as_well() -> None:
     assert problem.variables()[0].value == pytest.approx(-np.sqrt(2.0) * np.ones(2), rel=1e-5)
     with pytest.raises(iopt.IndefiniteOptError, match="no rule for cones"):
         result.certificate.save("proof.json")
+
+
+def test_what_is_proved_of_a_solution_is_saved_as_a_proof(tmp_path: Path) -> None:
+    """Linear and convex programs without a finite box, too; bounds of 8 and of ½ + 1."""
+    arguments: dict[str, Any] = {"c": [1.0, 2.0], "A_ub": [[-1.0, -1.0]], "b_ub": [-8.0]}
+    linear = iopt.verify(iopt.QuadraticProgram.from_linprog(**arguments), linprog(**arguments))
+    x = cp.Variable(2, name="x")
+    nearest = cp.Problem(cp.Maximize(-0.5 * cp.sum_squares(x) - 1.0), [cp.sum(x) >= 2, x[0] <= 1])
+    nearest.solve(solver=cp.CLARABEL)
+    x.value = np.ones(2)
+    for certificate, kind, bound in (
+        (linear, "linear", 8.0),
+        (iopt.verify(nearest), "convex", -2.0),
+    ):
+        assert certificate.claim is iopt.Claim.GLOBAL
+        document = json.loads(certificate.save(tmp_path / "proof.json").read_text())
+        assert document["kind"] == kind
+        assert proof_checker.check(document)[0] == pytest.approx(bound, rel=1e-12)
 
 
 # ------------------------------------------------------------------------ support vector machines

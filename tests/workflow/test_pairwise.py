@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from helpers.problems import symmetric
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.solvers.descent.smo import SMOSession
 from indefinite_opt.workflow import PairwiseBracket, PairwiseResult
+from indefinite_opt.workflow.certificates import proof_checker
 
 IRIS = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
@@ -48,6 +50,24 @@ def test_votes_of_many_classes_with_few_points() -> None:
     ties = SVC(C=3, kernel="precomputed", tol=1e-10, break_ties=True).fit(problem.K, y)
     chosen = np.argmax(result.decision_function(new), axis=1)
     np.testing.assert_array_equal(chosen, ties.predict(K_new))
+
+
+def test_each_pair_has_a_proof_in_a_folder(tmp_path: Path) -> None:
+    """K = 2·I, C = 1: αᵢ = ½ is best for each point, and six points have 6·(½ - ¼) = 3/2."""
+    problem = iopt.KernelProblem(2.0 * np.eye(9), list("aaabbbccc"))
+    found = (
+        iopt.solve(problem, "SVMDual(C=1)").save_proofs(tmp_path / "solved"),
+        iopt.bound(problem, "SVMDual(C=1)", gap=1e-9).save_proofs(tmp_path / "bracketed"),
+    )
+    for files in found:
+        assert [file.name for file in files] == ["0-1.json", "0-2.json", "1-2.json"]
+        for file in files:
+            proved, _ = proof_checker.check(json.loads(file.read_text()))
+            assert 1.5 <= proved <= 1.5 + 1e-8
+    K = np.diag([1.0, 1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    curved = iopt.solve(iopt.KernelProblem(K, list("aaabbbccc")), "SVMDual(C=1)")
+    with pytest.raises(iopt.errors.ParameterError, match="The classes are 'a' and 'b'"):
+        curved.save_proofs(tmp_path)
 
 
 def test_a_value_of_zero_is_a_vote_for_the_second_class_as_in_libsvm() -> None:
