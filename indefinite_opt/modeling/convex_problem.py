@@ -76,6 +76,14 @@ class ConvexProblem(Declaration, Problem):
     def parameters(self) -> dict[str, str]:
         return {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The variables of the caller stay with the process that has made them.
+        return {"_model": self._model}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._program = as_cvxpy_program(self._model, ProblemError("problem", "a convex one", "it"))
+
     def __repr__(self) -> str:
         return f"ConvexProblem(n={self.n}, constraints={len(self._model.subject_to)})"
 

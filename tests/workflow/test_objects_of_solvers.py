@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -164,10 +165,11 @@ def test_models_of_highs(sense: int, quadratic: bool) -> None:
 
 def test_what_highs_leaves_without_a_point_or_with_integers_is_refused() -> None:
     highspy = pytest.importorskip("highspy", reason="highspy is not installed")
-    highs = highs_model(1, False)
-    highs.changeColIntegrality(0, highspy.HighsVarType.kInteger)
-    with pytest.raises(ProblemError, match=r"model of HiGHS with variables that are integer"):
-        iopt.verify(highs)
+    for kind in (highspy.HighsVarType.kInteger, highspy.HighsVarType.kSemiContinuous):
+        highs = highs_model(1, False)
+        highs.changeColIntegrality(0, kind)
+        with pytest.raises(ProblemError, match=r"model of HiGHS with variables that are integer"):
+            iopt.verify(highs)
     fresh = highspy.Highs()
     fresh.silent()
     fresh.addVariable(lb=0.0)
@@ -248,8 +250,9 @@ def test_values_that_are_no_optimum_of_a_problem_with_cones() -> None:
     with pytest.raises(ProblemError, match=r"x without one\. Solve it, or give values"):
         iopt.verify(ball)
     x.value = np.array([0.0, -1.0])
-    inside = iopt.verify(ball)
+    inside = pickle.loads(pickle.dumps(iopt.verify(ball)))
     assert inside.claim is iopt.Claim.FEASIBLE
+    assert "does not minimise the Lagrangian" in inside.reasons[0]
     assert inside.bound == pytest.approx(-np.sqrt(2.0), rel=1e-7)
     x.value = np.array([-1.0, -1.0])
     outside = iopt.verify(ball)

@@ -38,6 +38,7 @@ from indefinite_opt.modeling.cones import (
     linearised_at,
     lower_bound,
     outside,
+    paid,
     polished,
     ranges,
     slopes,
@@ -404,6 +405,20 @@ def _(program: ConvexProgram, optimality: Optimality, tol: float) -> list[str]:
                     f"{size:.3g}."
                 )
     return found
+
+
+@answers.misfit.register
+def _(program: ConvexProgram, point: Point[Values], optimality: Optimality, tol: float) -> str:
+    if program.graph is None or optimality.stationarity > tol:
+        return ""
+    found = paid(program.graph, optimality.multipliers, program.graph.point(point.x))
+    name = max(found, key=found.__getitem__, default="")
+    if not found.get(name, 0.0) > tol * max(abs(point.value), 1.0):
+        return "The point does not minimise the Lagrangian with the known multipliers."
+    return (
+        f"{name!r} has a multiplier that is not 0 and a slack: their product is {found[name]:.3g} "
+        "in place of 0."
+    )
 
 
 @answers.bounds.register

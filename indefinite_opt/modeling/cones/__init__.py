@@ -17,6 +17,7 @@ from indefinite_opt.modeling.cones.multipliers import (
     interior_point,
     linearised_at,
     outside,
+    paid,
     solved,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "linearised_at",
     "lower_bound",
     "outside",
+    "paid",
     "polished",
     "ranges",
     "slopes",

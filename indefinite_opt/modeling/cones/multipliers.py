@@ -296,3 +296,12 @@ def outside(form: GraphForm, named: Values) -> dict[str, float]:
             Z = _as_held(piece, named[piece.name])
             found[piece.name] = float(np.max(np.abs(piece.cone.projected(Z) - Z), initial=0.0))
     return found
+
+
+def paid(form: GraphForm, named: Values, z: Array) -> dict[str, float]:
+    """|⟨Z, s⟩| of declared constraints with these multipliers at a point, 0 at an optimum."""
+    return {
+        piece.name: abs(float(np.sum(_as_held(piece, named[piece.name]) * piece.at(z))))
+        for piece in form.pieces
+        if isinstance(piece, ConePiece) and piece.name in named
+    }

@@ -103,6 +103,7 @@ def _conditions(task: Task[Any], answer: Answer) -> list[str]:
         failing = "stationarity" if answer.optimality.stationarity > task.tol else "complementarity"
         where = answers.misfit(task.program, answer.point, answer.optimality, task.tol)
         mend = " `solve(..., start=x)` goes on from such a point." if where else ""
+        mend = " `solve` may find a better point." if where and task.program.has_cones else mend
         return [f"The first-order conditions fail: {failing}. {where}{mend}".strip()]
     if answer.curvature_late:
         return ["First-order conditions hold; curvature was not examined in time."]

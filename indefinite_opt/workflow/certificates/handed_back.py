@@ -250,8 +250,8 @@ def _of_highs(highs: Any) -> HandedBack:
 
     model, solution = highs.getModel(), highs.getSolution()
     lp, hessian = model.lp_, model.hessian_
-    _refuse("HiGHS", any("Continuous" not in str(kind) for kind in lp.integrality_), "variables "
-            "that are integer or semicontinuous")  # fmt: skip
+    kinds = {str(kind).rpartition(".")[2] for kind in lp.integrality_}
+    _refuse("HiGHS", kinds - {"kContinuous"}, "variables that are integer or semicontinuous")
     status = str(highs.getModelStatus()).rpartition(".")[2]
     x = _point("highs", solution.col_value if solution.value_valid else None, status)
     shape, part = (lp.num_row_, lp.num_col_), lp.a_matrix_
