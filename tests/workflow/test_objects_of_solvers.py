@@ -47,10 +47,12 @@ def test_linprog(method: str) -> None:
     result = linprog(**arguments, method=method)
     qp = iopt.QuadraticProgram.from_linprog(**arguments)
     assert_proved(iopt.verify(qp, result), result.fun)
-    result.ineqlin.marginals = -result.ineqlin.marginals
+    for side in (result.ineqlin, result.eqlin, result.lower, result.upper):
+        side.marginals = -side.marginals
     turned = iopt.verify(qp, result)
     assert turned.claim is iopt.Claim.FEASIBLE
     assert "A negative one proves no bound." in turned.reasons[0]
+    assert "Marginals of linprog are at most 0" in " ".join(turned.reasons)
 
 
 def test_bounds_of_linprog_are_read_as_linprog_reads_them() -> None:

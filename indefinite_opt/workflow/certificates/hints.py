@@ -85,7 +85,7 @@ def sign_hint(
         return []
     words = (
         f"With the opposite sign the multipliers satisfy the conditions up to {left:.1e}: they are "
-        "expected for the minimisation form, nonnegative for inequalities."
+        "expected to be nonnegative for inequalities."
     )
     return [f"{words} {signs}".strip()]
 
