@@ -45,8 +45,10 @@ class HandedBackHunt(Campaign):
             drawn = Designed(**vars(drawn) | {"P": 0.0 * drawn.P, "q": slope, "constant": 0.0})
         if kind == "qpsolvers":
             drawn = Designed(**vars(drawn) | {"constant": 0.0})
-        sense = ", minimised" if drawn.number % 2 else ", maximised"
-        read = OBJECTS[f"cvxpy{sense}" if kind in CONES else kind]
+        name = kind
+        if kind in CONES:
+            name = f"cvxpy, {'minimised' if drawn.number % 2 else 'maximised'}"
+        read, sense = OBJECTS[name], -1 if name.endswith("maximised") else 1
         for where, x in drawn.points(g):
             for how, found in _multipliers(drawn, g):
                 if kind in CONES and (where, how) not in _FEW:
@@ -58,7 +60,7 @@ class HandedBackHunt(Campaign):
                 self.counts["points"] += 1
                 self.counts[f"{where}, {how}: {certificate.claim.name}"] += 1
                 judged = kind in JUDGED
-                findings = _findings(drawn, where, x, how, found, judged, certificate)
+                findings = _findings(drawn, where, x, how, found, judged, sense, certificate)
                 self.examined(_Shown(drawn), findings, call, kind)
 
     def refused(self, drawn: Any, error: iopt.IndefiniteOptError) -> str | None:
@@ -110,11 +112,10 @@ def _signed(drawn: Designed) -> list[Array]:
 
 def _findings(
     drawn: Designed, where: str, x: Array, how: str, found: Multipliers | None, judged: bool,
-    certificate: iopt.Certificate,
+    sense: int, certificate: iopt.Certificate,
 ) -> Iterator[Finding]:  # fmt: skip
     """What is false in a certificate."""
     claim, tol = certificate.claim, certificate.tol
-    sense = 1 if certificate.objective * float(drawn.value(x)) >= 0.0 else -1
     value, optimum = drawn.value(x), drawn.optimum
     violation = drawn.violation(x)
     size = 1.0 + float(np.max(np.abs(x)))

@@ -60,6 +60,10 @@ _MISSED = 1e-9
 """Share of terms up to which a point of a solver with its bounds met exactly is kept."""
 
 
+_NOTHING = 1e-300
+"""What a projection on a dual cone may add to multipliers of 0, or more."""
+
+
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
     """The method in one thread at a time, as the variables of cvxpy hold its values.
 
@@ -399,7 +403,7 @@ def _(program: ConvexProgram, optimality: Optimality, tol: float) -> list[str]:
     found = answers.wrong_signs(program, optimality, tol)
     if program.graph is not None and not found:
         for name, size in outside(program.graph, optimality.multipliers).items():
-            if size > tol * optimality.unit:
+            if size > max(tol * optimality.unit, _NOTHING):
                 found.append(
                     f"The multipliers of {name!r} must be in the dual cone, and miss it by "
                     f"{size:.3g}."
