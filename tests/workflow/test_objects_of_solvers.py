@@ -276,6 +276,20 @@ def test_dual_values_that_are_wrong_are_named_and_do_not_limit_the_claim() -> No
     assert not any("dual" in one for one in iopt.verify(ball).reasons[1:])
 
 
+def test_a_problem_of_feasibility_alone() -> None:
+    """Multipliers of 0 are right, and every feasible point is optimal."""
+    S = cp.Variable((2, 2), symmetric=True, name="S")
+    problem = cp.Problem(cp.Minimize(0), [S >> 0, cp.trace(S) == 1, cp.norm(S) <= 5])
+    S.value = np.eye(2) / 2.0
+    for row in problem.constraints:
+        for dual in row.dual_variables:
+            dual.save_value(np.zeros(dual.shape))
+    certificate = iopt.verify(problem)
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.stationarity == 0.0
+    assert not any("dual values" in reason for reason in certificate.reasons)
+
+
 def test_present_values_of_parameters_count() -> None:
     end, x = cp.Parameter(nonneg=True, value=1.0), cp.Variable(2)
     ball = cp.Problem(cp.Minimize(cp.sum(x)), [cp.norm(x) <= end])

@@ -60,8 +60,8 @@ _MISSED = 1e-9
 """Share of terms up to which a point of a solver with its bounds met exactly is kept."""
 
 
-_NOTHING = 1e-300
-"""What a projection on a dual cone may add to multipliers of 0, or more."""
+_NOTHING = 1e-310
+"""More than a projection on a dual cone adds to multipliers of 0, which is a denormal number."""
 
 
 def _by_one(method: Callable[..., float]) -> Callable[..., float]:
@@ -299,7 +299,9 @@ class ConvexProgram(ExplicitProgram):
             return np.inf, np.inf, 1.0
         z = form.point(values)
         found = slopes(form, linearised_at(form, own, z), z)
-        unit = float(np.max(form.units * found.terms, initial=0.0)) or 1.0
+        unit = float(np.max(form.units * found.terms, initial=0.0))
+        if unit <= _NOTHING:  # no costs and no multipliers
+            return 0.0, found.gaps if found.gaps > _NOTHING else 0.0, 1.0
         residual = float(np.max(form.units * np.abs(found.r), initial=0.0)) / unit
         return (residual, found.gaps, unit) if np.isfinite(residual) else (np.inf, np.inf, 1.0)
 
