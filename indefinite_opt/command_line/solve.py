@@ -157,8 +157,8 @@ def verify(
 ) -> None:
     """Check a solution from any source and print what it proves.
 
-    Of a quadratic program in a .in, .lp, .mps, .npz, .qplib or .qps file, or of a generated one,
-    the second argument is the file of the point: `verify program.lp point.json`. A .json file has
+    For a quadratic program, generated or in a .in, .lp, .mps, .npz, .qplib or .qps file, the second
+    argument is the file of the point: `verify program.lp point.json`. A .json file has
     {name: number} or {"x": [numbers]}.
     """
     checks.choice("require", require.upper(), iopt.Claim.__members__)

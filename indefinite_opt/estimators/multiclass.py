@@ -106,7 +106,7 @@ class Machine:
 
     @classmethod
     def of(cls, pair: Pair, result: Result, steps_before: int = 0) -> Machine:
-        """The machine of a result, whose problem nobody else uses: its matrix is given up."""
+        """The machine of a result, whose problem has no other use: its matrix is given up."""
         steps = max(result.iterations + steps_before, 1)
         fitted, evidence = result.classifier.unchanged(), result.evidence
         if evidence.formulation is not None:

@@ -251,7 +251,7 @@ def lower_bound(
 ) -> Bound:
     """The lower bound of f that multipliers prove, valid for any multipliers.
 
-    docs/quadratic/optimality-conditions.md, section 8, derives the terms of its slack, which the
+    docs/quadratic/optimality-conditions.md, section 7, derives the terms of its slack, which the
     comments here and the functions below number as there.
 
     Parameters

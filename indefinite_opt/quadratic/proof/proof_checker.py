@@ -1,10 +1,11 @@
 """Check the proof of a bound in exact arithmetic: python proof_checker.py PROOF
 
-Only the standard library is used. docs/quadratic/optimality-conditions.md proves every rule and
-describes the file. Its numbers are doubles, which are read as fractions; nothing is computed in
-floating point. Prints `PROVED: optimal value <= v` of a maximum, or >= of a minimum, or that the
-program is unbounded or infeasible (exit code 0), and a digest of the program and its objective, or
-`FAILED: where and why` (exit code 1).
+PROOF is a file, or - for standard input. Only the standard library is used.
+docs/quadratic/proof-format.md describes the file, and docs/quadratic/optimality-conditions.md
+proves every rule. The numbers of the file are doubles, which are read as fractions; nothing is
+computed in floating point. Prints `PROVED: optimal value <= v` of a maximum, or >= of a minimum, or
+that the program is unbounded or infeasible (exit code 0), and a digest of the program and its
+objective, or `FAILED: where and why` (exit code 1).
 """
 
 from __future__ import annotations
@@ -280,7 +281,7 @@ def fractions(pairs: Any) -> Numbers:
 
 
 def least_of_one(r: Any, s: Any, w: Any, low: Any, high: Any) -> Any:
-    """The least of rx + ½s(x - w)² between two ends, of which None is none."""
+    """The least of rx + ½s(x - w)² between two ends, None for a missing one."""
     if s > 0:
         x = w - r / s
         x = x if low is None else max(x, low)
@@ -427,7 +428,8 @@ def statement(document: Any) -> str:
 def main(path: str) -> int:
     """Print what is proved, and return the exit code."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        document = json.loads(text, object_pairs_hook=unique)
         print(f"PROVED: {statement(document)}\nprogram {digest(document)}")
     except (OSError, FailedProof, *MALFORMED) as error:
         print(f"FAILED: {str(error)[:400]}")
