@@ -21,7 +21,7 @@ from indefinite_opt.command_line.terminal import (
     say,
 )
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation import finite_array, writing
+from indefinite_opt.foundation import checks, finite_array, writing
 from indefinite_opt.quadratic import instances
 
 
@@ -62,6 +62,7 @@ def problems(
     if prove is not None:
         say(_proved(problem, prove, time_limit))
     if check is not None:
+        checks.tolerance("tol", tol)
         verdict = problem.check(_point(read_values(check, max_bytes), problem.n), tol)
         say(verdict)
         raise Exit(int(not verdict))

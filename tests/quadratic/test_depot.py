@@ -384,6 +384,25 @@ def test_the_units_of_violations() -> None:
         p.check([2.0, 0.0], tol=2.0)
 
 
+@pytest.mark.parametrize("size", [1e160, 1e308])
+def test_huge_points_are_judged_as_others_are(size: float) -> None:
+    """Whether a row or bound is violated by a thousandth of its terms, in fractions."""
+    for p in iopt.depot(n_max=20):
+        for x in (np.full(p.n, size), np.full(p.n, -size)) if p.status == "optimal" else ():
+            found = p.check(x)
+            exact = [Fraction(value) for value in x.tolist()]
+            rows = [*zip(p.G, p.h, [False] * p.h.size, strict=True)]
+            rows += zip(p.A, p.b, [True] * p.b.size, strict=True)
+            missed = bool(np.any(x < p.lb) or np.any(x > p.ub))
+            for row, right, equal in rows:
+                terms = [Fraction(a) * b for a, b in zip(row.tolist(), exact, strict=True)]
+                excess = sum(terms) - Fraction(float(right))
+                share = sum(map(abs, terms)) / 1000
+                missed |= excess > share or (equal and -excess > share)
+            assert found.verdict.startswith("NOT FEASIBLE" if missed else "MISSED BY"), p.name
+            assert "nan" not in str(found)
+
+
 def test_bounds_of_zero_allow_what_solvers_call_rounding() -> None:
     """An interior-point method ends beside a bound of 0, and has no better point for that."""
     for name in ("boxqp-20-100-1", "kleeminty-5", "stqp-30-50-1", "units-2-boxqp-20-100-2"):
@@ -759,6 +778,7 @@ def test_the_command_checks(tmp_path: Path) -> None:
         assert run(p.name, "--check", path, code=code).stdout.startswith(said)
     path.write_text(json.dumps({"x": [0.0]}), encoding="utf-8")
     assert "x: expected" in run(p.name, "--check", path, code=2).stderr
+    assert "tol: expected" in run(p.name, "--check", good, "--tol", "0", code=2).stderr
     path.write_text(json.dumps({"x": None}), encoding="utf-8")
     assert "NO OPTIMUM EXISTS" in run("fallcone-3", "--check", path).stdout
 

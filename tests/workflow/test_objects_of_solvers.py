@@ -175,7 +175,7 @@ def test_what_highs_leaves_without_a_point_or_with_integers_is_refused() -> None
     fresh = highspy.Highs()
     fresh.silent()
     fresh.addVariable(lb=0.0)
-    with pytest.raises(ProblemError, match="one with a point, got none: kNotset"):
+    with pytest.raises(ProblemError, match="answer with a point, got one without: kNotset"):
         iopt.verify(fresh)
 
 
@@ -339,6 +339,62 @@ def test_what_is_proved_of_a_solution_is_saved_as_a_proof(tmp_path: Path) -> Non
         document = json.loads(certificate.save(tmp_path / "proof.json").read_text())
         assert document["kind"] == kind
         assert proof_checker.check(document)[0] == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [15, 30])
+def test_a_vertex_of_free_variables_has_a_proof(n: int, tmp_path: Path) -> None:
+    """min qᵀx, Ax ≤ b with q = -Aᵀu, u ≥ 0: the optimum is -uᵀb, and all reduced costs are 0."""
+    g = np.random.default_rng(n)
+    rows, x, u = g.integers(-9, 10, (n, n)) + 20.0 * np.eye(n), g.integers(-9, 10, n), g.random(n)
+    qp = iopt.QuadraticProgram(q=-rows.T @ u, G=rows, h=rows @ x)
+    document = json.loads(iopt.verify(qp, x).save(tmp_path / "proof.json").read_text())
+    assert proof_checker.check(document)[0] == pytest.approx(-u @ rows @ x, rel=1e-12)
+
+
+def test_multipliers_that_pull_no_column_are_no_error(tmp_path: Path) -> None:
+    """min 3x over 2x ≤ 2, -2x ≤ 3, x ≤ 4: the optimum is -4.5."""
+    qp = iopt.QuadraticProgram(q=[3.0], G=[[2.0], [-2.0]], h=[2.0, 3.0], ub=4.0)
+    certificate = iopt.verify(qp, [-1.5 + 1e-10])
+    document = json.loads(certificate.save(tmp_path / "proof.json").read_text())
+    assert proof_checker.check(document)[0] == pytest.approx(-4.5, rel=1e-12)
+
+
+def test_reasons_name_no_dual_values_where_there_are_none() -> None:
+    x = cp.Variable(2, name="x")
+    x.value = np.zeros(2)
+    certificate = iopt.verify(cp.Problem(cp.Minimize(cp.sum_squares(x - 1.0))))
+    told = " ".join(certificate.reasons)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert "dual values" not in told
+    assert "With atol" not in told  # the point is far from the optimum
+    longer = cp.Problem(cp.Minimize(cp.norm(x)), [x[0] >= 1])
+    longer.solve(solver=cp.CLARABEL)
+    x.value = np.array([2.0, 1.0])  # newer than the dual values; the optimum is 1
+    told = " ".join(iopt.verify(longer).reasons)
+    assert "The dual values miss the first-order conditions by" in told
+    assert "meets the objective" not in told
+
+
+def test_sets_of_values_are_refused() -> None:
+    x = cp.Variable(name="x")
+    x.value = 1.0
+    problem = cp.Problem(cp.Minimize(x), [cp.FiniteSet(x, [1, 2, 4])])
+    with pytest.raises(ProblemError, match="expected variables of real numbers in intervals"):
+        iopt.verify(problem)
+
+
+def test_multipliers_of_another_length_are_refused() -> None:
+    problem = SimpleNamespace(P=np.eye(2), q=np.ones(2), G=[[1.0, 1.0]], h=[1.0], lb=[-2.0, -2.0])
+    solution = SimpleNamespace(
+        problem=problem, x=-np.ones(2), y=None, z=np.zeros(1), z_box=np.zeros(2), found=True
+    )
+    assert iopt.verify(solution).claim is iopt.Claim.GLOBAL
+    solution.z = np.zeros(3)
+    with pytest.raises(ProblemError, match="inequalities: expected 1 multipliers, got 3"):
+        iopt.verify(solution)
+    solution.z, solution.z_box = np.zeros(1), np.zeros(1)
+    with pytest.raises(ProblemError, match="z_box: expected 2 multipliers, got 1"):
+        iopt.verify(solution)
 
 
 # ------------------------------------------------------------------------ support vector machines

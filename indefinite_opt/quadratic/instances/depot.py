@@ -437,7 +437,7 @@ class Problem:
         """The verdict on a point that is feasible within the tolerance."""
         best = self.upper if self.optimum is None else self.optimum
         unit = self.unit
-        missed = (value - best) / unit
+        missed = (value - best) / unit if math.isfinite(value) else math.inf
         unit_text = "relative to |optimum|" if best else "absolute"
         sure = None
         # A point beyond the bracket, or beyond the best known one, may owe that to violated rows.
@@ -450,7 +450,7 @@ class Problem:
                 self, name, passed, " ".join([f"{name}.", *sentences]), value, violation, missed
             )
 
-        if sure is not None and sure < self.lower - ROUNDING * unit:
+        if sure is not None and -math.inf < sure < self.lower - ROUNDING * unit:
             return verdict(
                 "FALSE PROOF", False,
                 f"The point is feasible, and its objective {sure!r} is below the proved bound "
@@ -480,6 +480,8 @@ class Problem:
     def violation(self, x: Array) -> tuple[float, str]:
         """The largest violation in the units of `check`, and where it is."""
         G, h, A, b, lb, ub = self._constraints()
+        # A power of two keeps products of huge numbers finite, and every share as it is.
+        scale = 2.0**-600 if np.abs(x).max() > 2.0**500 else 1.0
         ends = np.abs([lb, ub])
         reach = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
         reach[reach == 0.0] = 1.0
@@ -488,17 +490,19 @@ class Problem:
         for rows, right, letter, equal in (
             (G, h, "G", False), (A, b, "A", True),
         ):  # fmt: skip
-            excess = _residuals(rows, right, x)
+            excess = _residuals(rows, scale * right, scale * x)
             missed = np.abs(excess) if equal else np.maximum(excess, 0.0)
             entries = np.abs(rows)
             least = np.max(entries * np.minimum(reach, 1.0), axis=1, initial=0.0)
-            unit = np.maximum(entries @ size + np.abs(right), least)
+            unit = np.maximum(entries @ (scale * size) + scale * np.abs(right), scale * least)
             share = missed / np.where(unit > 0.0, unit, 1.0)
             if share.size:
                 k = int(np.argmax(share))
                 place = f"row {letter}[{k}] by {share[k]:.2g}, relative to its terms |g|·|x| + |h|"
                 found.append((float(share[k]), place))
-        for side, missed in (("lower", lb - x), ("upper", x - ub)):
+        with np.errstate(over="ignore"):
+            sides = ("lower", lb - x), ("upper", x - ub)
+        for side, missed in sides:
             share = np.maximum(missed, 0.0) / np.maximum(size, reach)
             k = int(np.argmax(share))
             place = f"{side} bound of x[{k}] by {share[k]:.2g}, relative to its size"

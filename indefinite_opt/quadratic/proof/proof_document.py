@@ -52,6 +52,12 @@ Document = dict[str, Any]
 
 MINIMUM: Document = {"sense": 1, "constant": 0}
 
+_MAX_FREE = 8
+"""Free columns up to which rows are scaled: each may make all fractions twice as long."""
+
+_NOTHING_LEFT = 1e-12
+"""Relative gap below which no other multipliers are tried."""
+
 _ROUNDING_SHARE = 1e-9
 """Generous bound on the relative rounding error of a sum."""
 
@@ -115,9 +121,14 @@ def _bound_of_rows(
     if not isinstance(witness, Proof) and plain_rows and program.is_convex:
         form, x = program.standard_form(), program.from_values(dict(values))
         near = program.at(program.feasible.project(x))
-        found = [multipliers, answers.optimality(program, near, None).stacked]
-        documents = [convex_document(form, x, _pulls(program, one)) for one in found]
-        proved = [one for one in documents if one is not None]
+        value = program.declared(near.value)
+        proved: list[Document] = []
+        for own in (False, True):
+            used = answers.optimality(program, near, None).stacked if own else multipliers
+            found = convex_document(form, x, _pulls(program, used))
+            proved += [found] if found is not None else []
+            if proved and abs(value - proved[-1]["claim"]) <= _NOTHING_LEFT * abs(value):
+                break
         if proved:
             return max(proved, key=lambda one: form.sense * one["claim"])
     return _quadratic_bound(program, task, values, multipliers, witness)
@@ -170,8 +181,9 @@ def _exactly_feasible(form: StandardForm, near: Array) -> Iterator[list[Fraction
         found = met_exactly(rows[:, zero].T, near, form.cost[zero])
         if found is not None:
             yield found
-    entries = [{j: float(row[j]) for j in np.flatnonzero(row).tolist()} for row in rows]
-    yield _repaired(form, entries, near)
+    if np.sum(np.isinf(form.lower) & np.isinf(form.upper)) <= _MAX_FREE:
+        entries = [{j: float(row[j]) for j in np.flatnonzero(row).tolist()} for row in rows]
+        yield _repaired(form, entries, near)
 
 
 def _proved(
@@ -342,7 +354,8 @@ def _repaired(
     for j in np.flatnonzero(bounded[0] != bounded[1]).tolist():
         cost, sign = Fraction(form.cost[j]), 1 if bounded[0][j] else -1
         if sign * (cost - pulled[j]) < 0:
-            scale = min(scale, max(cost / pulled[j], Fraction(0)))
+            # Where no multiplier pulls, none helps: the checker refuses what is left.
+            scale = min(scale, max(cost / pulled[j], Fraction(0)) if pulled[j] else Fraction(0))
     return [scale * multiplier for multiplier in signed]
 
 

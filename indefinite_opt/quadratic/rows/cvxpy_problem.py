@@ -101,7 +101,10 @@ class CvxpyParts(NamedTuple):
 
 
 def parts_of_cvxpy(problem: Any) -> CvxpyParts:
-    """The parts of a cvxpy problem; `ProblemError` if it has no variables, or complex numbers."""
+    """The parts of a cvxpy problem.
+
+    `ProblemError` if it has no variables, complex numbers, or finite sets of values.
+    """
     import cvxpy as cp
 
     if not isinstance(problem, cp.Problem):
@@ -112,6 +115,9 @@ def parts_of_cvxpy(problem: Any) -> CvxpyParts:
     for part in (problem.objective, *problem.constraints):
         if any(argument.is_complex() for argument in part.args):
             raise ProblemError("problem", "real expressions", " ".join(str(part).split()))
+        if type(part).__name__ == "FiniteSet":
+            expected = "variables of real numbers in intervals"
+            raise ProblemError("problem", expected, " ".join(str(part).split()))
     called = _different([v.name() for v in variables], [f"var{v.id}" for v in variables])
     numbered = [f"constraints[{k}]" for k in range(len(problem.constraints))]
     given = [one.label or name for one, name in zip(problem.constraints, numbered, strict=True)]

@@ -101,8 +101,16 @@ def _of_names(program: QuadraticProgram, given: Mapping[str, Any]) -> Array:
 def _point(argument: str, x: Any, why: str) -> Array:
     """The numbers of a point; `ProblemError` if there are none."""
     if x is None or np.size(x) == 0:
-        raise ProblemError(argument, "one with a point", f"none: {why}")
+        raise ProblemError(argument, "a solver's answer with a point", f"one without: {why}")
     return np.asarray(x, dtype=float)
+
+
+def _numbers(argument: str, given: Any, size: int) -> Array:
+    """As many numbers as there are rows or bounds."""
+    found = np.ravel(given).astype(float)
+    if found.size != size:
+        raise ProblemError(argument, f"{size} multipliers", f"{found.size}")
+    return found
 
 
 def _of_program(
@@ -172,13 +180,13 @@ def _of_qpsolvers(solution: Any) -> HandedBack:
         if size and (given is None or np.size(given) == 0):
             multipliers = None
         elif multipliers is not None:
-            multipliers[name] = np.ravel(given).astype(float) if size else np.zeros(0)
+            multipliers[name] = _numbers(name, given, size) if size else np.zeros(0)
     bounded = np.isfinite(program.lb).any() or np.isfinite(program.ub).any()
     if bounded and (solution.z_box is None or np.size(solution.z_box) == 0):
         multipliers = None
     if multipliers is not None:
         multipliers["inequalities"] = multipliers["inequalities"][np.abs(h) < INFINITE]
-        slopes = -np.ravel(solution.z_box) if bounded else np.zeros(program.n)
+        slopes = -_numbers("z_box", solution.z_box, program.n) if bounded else np.zeros(program.n)
         multipliers |= _of_bounds(slopes, program.lb, program.ub)
     signs = "Those of qpsolvers are z >= 0, with z_box negative at lower bounds."
     return _of_program(program, x, multipliers, signs)

@@ -243,8 +243,13 @@ def verify(
         if not holds and certificate.claim is not Claim.GLOBAL and _is_of(certificate, given):
             certificate = max(certified(None), certificate, key=lambda one: one.claim)
         kept = _is_of(certificate, given)
-        if certificate.claim > Claim.NONE and not (holds and kept):
-            notes += _about_duals(program, program.from_values(checked), given, tol, kept)
+        dual = any(value.size for value in given.values())
+        if dual and certificate.claim > Claim.NONE and not (holds and kept):
+            notes += _about_duals(program, program.from_values(checked), given, tol)
+            if not kept:
+                notes[-1] += " Multipliers were computed in place of the dual values."
+            elif certificate.claim is Claim.GLOBAL:
+                notes[-1] += " The bound meets the objective all the same."
     left = limit - (clock() - began)
     if certificate.claim <= Claim.FEASIBLE and left > 0.0:
         quiet = np.errstate(over="ignore", invalid="ignore")
@@ -267,18 +272,14 @@ def _is_of(certificate: Certificate, multipliers: Values) -> bool:
 
 
 def _about_duals(
-    program: CompiledProgram[Any], x: Any, multipliers: Values, tol: float, kept: bool
+    program: CompiledProgram[Any], x: Any, multipliers: Values, tol: float
 ) -> list[str]:
     """What is wrong with dual values that came with a point, whose claim they do not limit."""
     with np.errstate(over="ignore", invalid="ignore"), one_thread():
         found = answers.optimality(program, program.at(x), multipliers, tol)
         wrong = answers.inconsistencies(program, found, tol)
     residual = max(found.stationarity, found.complementarity)
-    told = wrong or [f"The dual values miss the first-order conditions by {residual:.2g}."]
-    end = "The bound meets the objective all the same."
-    if not kept:
-        end = "Multipliers were computed in place of the dual values."
-    return [f"{told[0]} {end}"]
+    return wrong[:1] or [f"The dual values miss the first-order conditions by {residual:.2g}."]
 
 
 @one_thread()
@@ -361,7 +362,9 @@ def _with_larger_tol(task: Task[Any], answer: Answer, claim: Claim) -> list[str]
         reached = claim_of(answer, task.tol)
         words = [f"With tol {enough} the claim is {reached.name}."] if reached > claim else []
         claim = max(claim, reached)
-    if Claim.NONE < claim < Claim.GLOBAL and gap > FITTING and _is_nearly_zero(task, answer):
+    stationary = not known or optimality.stationarity <= FITTING
+    nearly = stationary and Claim.NONE < claim < Claim.GLOBAL and gap > FITTING
+    if nearly and _is_nearly_zero(task, answer):
         # Where the objective is nearly 0, only an absolute tolerance can be met.
         words.append(f"With atol {at_most(absolute)} the claim is GLOBAL.")
     return words
