@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -373,6 +374,18 @@ def test_reasons_name_no_dual_values_where_there_are_none() -> None:
     told = " ".join(iopt.verify(longer).reasons)
     assert "The dual values miss the first-order conditions by" in told
     assert "meets the objective" not in told
+
+
+def test_a_cone_program_whose_optimum_is_0_says_with_which_atol_it_is_proved() -> None:
+    x = cp.Variable(3, name="x")
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.log(x))), [cp.sum(x) <= 3])
+    problem.solve(solver=cp.CLARABEL)
+    x.value = np.full(3, 1.0 - 1e-9)
+    told = " ".join(iopt.verify(problem).reasons)
+    assert "The dual values miss" not in told  # by more than tol
+    found = re.search(r"With atol (\S+) the claim is GLOBAL\.", told)
+    assert found is not None
+    assert iopt.verify(problem, atol=float(found[1])).claim is iopt.Claim.GLOBAL
 
 
 def test_sets_of_values_are_refused() -> None:

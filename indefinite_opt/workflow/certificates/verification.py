@@ -245,11 +245,13 @@ def verify(
         kept = _is_of(certificate, given)
         dual = any(value.size for value in given.values())
         if dual and certificate.claim > Claim.NONE and not (holds and kept):
-            notes += _about_duals(program, program.from_values(checked), given, tol)
+            end = ""
             if not kept:
-                notes[-1] += " Multipliers were computed in place of the dual values."
+                end = " Multipliers were computed in place of the dual values."
             elif certificate.claim is Claim.GLOBAL:
-                notes[-1] += " The bound meets the objective all the same."
+                end = " The bound meets the objective all the same."
+            wrong = _about_duals(program, program.from_values(checked), given, tol)
+            notes += [f"{wrong}{end}"] if wrong else []
     left = limit - (clock() - began)
     if certificate.claim <= Claim.FEASIBLE and left > 0.0:
         quiet = np.errstate(over="ignore", invalid="ignore")
@@ -271,15 +273,18 @@ def _is_of(certificate: Certificate, multipliers: Values) -> bool:
     )
 
 
-def _about_duals(
-    program: CompiledProgram[Any], x: Any, multipliers: Values, tol: float
-) -> list[str]:
-    """What is wrong with dual values that came with a point, whose claim they do not limit."""
+def _about_duals(program: CompiledProgram[Any], x: Any, multipliers: Values, tol: float) -> str:
+    """What is wrong with dual values that came with a point, whose claim they do not limit; empty
+    if that is nothing."""
     with np.errstate(over="ignore", invalid="ignore"), one_thread():
         found = answers.optimality(program, program.at(x), multipliers, tol)
         wrong = answers.inconsistencies(program, found, tol)
     residual = max(found.stationarity, found.complementarity)
-    return wrong[:1] or [f"The dual values miss the first-order conditions by {residual:.2g}."]
+    if wrong:
+        return wrong[0]
+    if residual <= tol:
+        return ""
+    return f"The dual values miss the first-order conditions by {residual:.2g}."
 
 
 @one_thread()
@@ -376,6 +381,8 @@ def _is_nearly_zero(task: Task[Any], answer: Answer) -> bool:
     gap, value = answer.gap, answer.point.value
     if not np.isfinite(gap):
         return False
+    if task.program.has_cones:  # whose terms are not known
+        return bool(abs(value) <= task.tol)
     rounding = rounding_at(task, answer)
     if answer.nodes is not None and answer.better < value - rounding:
         return False
