@@ -51,7 +51,9 @@ def libraries() -> list[Any]:
 
     Some solvers bring one that never has more than one, which says nothing about the others.
     """
-    # Only loaded libraries are found, and the loops use that of scipy.
+    # Only loaded libraries are found, and the loops use that of scipy. A thread that imports the
+    # part first would hold its lock while it waits for another one that imports the whole.
+    import scipy.linalg
     import scipy.linalg.cython_lapack  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
