@@ -360,6 +360,30 @@ def test_multipliers_that_pull_no_column_are_no_error(tmp_path: Path) -> None:
     assert proof_checker.check(document)[0] == pytest.approx(-4.5, rel=1e-12)
 
 
+def test_what_a_search_proves_of_a_point_is_saved(tmp_path: Path) -> None:
+    """min x² - 2x - y² + y over [-1, 1]² is -3 at (1, -1); the bound is saved with any point."""
+    qp = iopt.QuadraticProgram([[2.0, 0.0], [0.0, -2.0]], [-2.0, 1.0], lb=-1.0, ub=1.0)
+    for certificate in (iopt.verify(qp, point, bound=True) for point in ([1.0, -1.0], [0.0, 0.0])):
+        document = json.loads(certificate.save(tmp_path / "proof.json").read_text())
+        assert proof_checker.check(document)[0] == pytest.approx(-3.0, abs=1e-5)
+        again = pickle.loads(pickle.dumps(certificate))
+        assert (
+            again.save(tmp_path / "again.json").read_text()
+            == json.dumps(document, separators=(",", ":")) + "\n"
+        )
+
+
+def test_marginals_of_rows_without_a_side_are_left_out() -> None:
+    """linprog keeps rows whose sides are 1e20 or more, which are infinite here."""
+    arguments: dict[str, Any] = {
+        "c": [-3.0, -1.0],
+        "A_ub": [[1.0, 0.0], [1.0, 2.0]],
+        "b_ub": [1e30, 4.0],
+    }
+    result = linprog(**arguments)
+    assert_proved(iopt.verify(iopt.QuadraticProgram.from_linprog(**arguments), result), -12.0)
+
+
 def test_reasons_name_no_dual_values_where_there_are_none() -> None:
     x = cp.Variable(2, name="x")
     x.value = np.zeros(2)

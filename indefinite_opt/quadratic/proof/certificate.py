@@ -88,6 +88,8 @@ class Answer:
     """How many boxes branch and bound has bounded; None if it was not tried."""
     better: float = math.inf
     """The least F that it has found."""
+    proof: object = None
+    """The proof of its bound; None if it was not tried, or if that would take too much memory."""
     open: float = 0.0
     """What `solve` takes for the relative gap of a convex program with rows: that of a bound if no
     linear program is needed to know the ranges of the variables, or if the optimal value is about

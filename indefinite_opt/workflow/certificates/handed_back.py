@@ -208,6 +208,8 @@ def _of_scipy(program: QuadraticProgram, result: Any) -> HandedBack:
     multipliers = None
     if all(one is not None for one in marginals):
         rows, equations, lower, upper = (np.asarray(one, dtype=float) for one in marginals)
+        if rows.size > program.h.size:  # rows whose sides are infinite by custom are left out
+            rows = rows[np.abs(result["ineqlin"]["residual"]) < 0.5 * INFINITE]
         multipliers = {
             "inequalities": 0.0 - rows, "equalities": 0.0 - equations, "lower": lower + 0.0,
             "upper": 0.0 - upper,

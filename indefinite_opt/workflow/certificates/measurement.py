@@ -179,7 +179,7 @@ def bound_globally(task: Task[QP], answer: Answer, witness: object) -> None:
         raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
     search = GlobalSearch(task, task.tol, start=point.x, atol=task.atol)
     search.run()
-    bracket = search.bracket
+    answer.proof, bracket = search.proof, search.bracket
     answer.nodes, answer.better = search.nodes, bracket.original(bracket.value)
     _hold(task, answer, LowerBound(bracket.original(bracket.lower)))
 

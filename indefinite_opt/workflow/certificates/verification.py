@@ -337,7 +337,7 @@ def certify(
         tol=tol,
         reasons=(*reasons, *_with_larger_tol(task, answer, claim)),
         multipliers=multipliers,
-        basis=(problem, formulation, copied(values), copied(multipliers), witness),
+        basis=(problem, formulation, copied(values), copied(multipliers), witness or answer.proof),
         atol=atol,
         zero_range=answer.zero_range if claim is Claim.GLOBAL else 0.0,
         missed=missed,
