@@ -384,6 +384,14 @@ def test_marginals_of_rows_without_a_side_are_left_out() -> None:
     assert_proved(iopt.verify(iopt.QuadraticProgram.from_linprog(**arguments), result), -12.0)
 
 
+def test_the_row_that_is_named_does_not_depend_on_units() -> None:
+    """x₀ ≤ 1 is missed by 1e-7, in a row of 1e9 by 100, and x₁ ≥ 1 by 0.01."""
+    for unit in (1.0, 1e9):
+        qp = iopt.QuadraticProgram(q=[1.0, 1.0], G=[[unit, 0.0], [0.0, -1.0]], h=[unit, -1.0], lb=0)
+        told = iopt.verify(qp, [1.0 + 1e-7, 0.99]).reasons[0]
+        assert told.startswith("The constraint 'inequalities' is violated by 0.01 in row 1 of G")
+
+
 def test_reasons_name_no_dual_values_where_there_are_none() -> None:
     x = cp.Variable(2, name="x")
     x.value = np.zeros(2)

@@ -37,33 +37,31 @@ def _(qp: PolyhedralQP, x: Array, infeasibility: float, tol: float) -> tuple[str
 
 
 @singledispatch
-def worst_row(program: CompiledProgram[Any], x: Any) -> tuple[str, str]:
-    """The row or bound that x misses most, as " in row cap", and how to mend a point that misses
-    one; empty where there are no names for it."""
-    return "", ""
+def worst_row(program: CompiledProgram[Any], x: Any) -> tuple[str, float, str] | None:
+    """The constraint that x misses most, by how much, and the row or bound of it.
+
+    Rows count in units of their largest entries. None where there are no names for rows.
+    """
+    return None
 
 
 @worst_row.register
-def _(qp: PolyhedralQP, x: Array) -> tuple[str, str]:
+def _(qp: PolyhedralQP, x: Array) -> tuple[str, float, str] | None:
     body = qp.feasible
     if not qp.keeps_kinds:
-        return "", ""
+        return None
     missed = body.rows @ x - body.rhs
     missed[body.h.size :] = np.abs(missed[body.h.size :])
     over = np.concatenate([missed, body.lower - x, x - body.upper])
-    k = int(np.argmax(over))
+    units = np.concatenate([np.where(body.largest > 0.0, body.largest, 1.0), np.ones(2 * qp.n)])
+    k = int(np.argmax(over / units))
+    size = float(over[k])
     kinds = ("inequalities", "equalities", "lower", "upper")
-    for kind, size in zip(kinds, (body.h.size, body.b.size, qp.n, qp.n), strict=True):
-        if k < size:
-            return f" in {constraint_name(qp, kind, k)}", _MEND
-        k -= size
-    return "", ""
-
-
-_MEND = (
-    "A claim needs a point within tol that satisfies every row and bound. A smaller feasibility "
-    "tolerance of the solver may give one."
-)
+    for kind, count in zip(kinds, (body.h.size, body.b.size, qp.n, qp.n), strict=True):
+        if k < count:
+            return kind, size, constraint_name(qp, kind, k)
+        k -= count
+    return None
 
 
 @singledispatch

@@ -52,15 +52,21 @@ def _violation(task: Task[Any], answer: Answer, values: Values) -> list[str]:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
     program, primal, x = task.program, answer.primal, answer.point.x
     relative, more = answers.violation(program, x, primal, task.tol)
-    worst = _worst(task, values) if task.problem.n <= 2000 else None
-    if worst is None:
-        reasons = [f"A constraint is violated by {primal:.2e}, relative to its terms."]
-    else:
+    if (row := answers.worst_row(program, x)) is not None:
+        name, size, where = row
+        told = f"The constraint {name!r} is violated by {size:.3g} in {where} ({relative}). {_MEND}"
+    elif task.problem.n <= 2000 and (worst := _worst(task, values)) is not None:
         name, size = worst
-        where, mend = answers.worst_row(program, x)
-        told = f"The constraint {name!r} is violated by {size:.3g}{where} ({relative})."
-        reasons = [f"{told} {mend}".strip()]
-    return reasons + more
+        told = f"The constraint {name!r} is violated by {size:.3g} ({relative})."
+    else:
+        told = f"A constraint is violated by {primal:.2e}, relative to its terms."
+    return [told, *more]
+
+
+_MEND = (
+    "A claim needs a point within tol that satisfies every row and bound. A smaller feasibility "
+    "tolerance of the solver may give one."
+)
 
 
 def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:
