@@ -50,7 +50,7 @@ CLAIMS = (
     "matrices/spectrum:zero_tolerance,psd_tolerance,norm_bound",
     "programs/gaps:relative",
     "bracket/proof:fits,lower_bound,steps,_applied",
-    "minorant:-box_diagonal,-separable,-spectral",
+    "minorant:-separable,-spectral",
     "scaled_box:-value,-place,-best_tangent,-missed,-reduced,-kkt",
     "optimality_conditions:-steps,-live",
     "finite_form:-best_point,-descended,-start,-placed,-obstacle",

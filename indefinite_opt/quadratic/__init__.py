@@ -13,6 +13,7 @@ of `answers` what certificates ask of them, and with `bound_document` their proo
 from indefinite_opt.quadratic import answers, instances
 from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, conic_multipliers
 from indefinite_opt.quadratic.bracket.finite_form import FiniteForm, finite_form, obstacle
+from indefinite_opt.quadratic.bracket.lagrangian import lagrangian_multipliers
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.proof import Proof, ProvedBox
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
@@ -20,6 +21,7 @@ from indefinite_opt.quadratic.bracket.search import (
     DESCENT_TOL,
     BranchAndBound,
     GlobalSearch,
+    lagrangian_bound,
     proved_bound,
     proved_tree,
 )

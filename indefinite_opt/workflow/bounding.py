@@ -59,7 +59,7 @@ PRODUCTS = 256.0 * EPS
 _CONVEX = "it is convex"
 """Why there is no branch and bound of a program whose dual is a better bound."""
 
-METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
+METHODS = ("branch-and-bound", "relaxation", "lagrangian", *CONIC_SOLVERS, "cheap")
 
 
 class PairwiseBracket(Pairwise[Bracket]):
@@ -148,13 +148,16 @@ def bound(
     gap : float
         Relative gap at which the search stops: upper - lower as a share of the objective, with or
         without its constants, whichever is smaller.
-    method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
+    method : {"branch-and-bound", "relaxation", "lagrangian", "clarabel", "scs", "cheap"}
         "branch-and-bound" divides nodes, which secants bound where the objective is a sum of
         functions of one variable each, and a doubly nonnegative relaxation elsewhere.
-        "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation without
-        triangle inequalities, through cvxpy, and derive a safe bound from the multipliers (n up to
-        about 50). "cheap" stops after the bounds that need one eigendecomposition. If there is no
-        time for that, a linear minorant gives a bound without a proof.
+        "relaxation" bounds the whole box only. "lagrangian" is the dual of the program whose box is
+        written (x_i - l_i)(u_i - x_i) ≥ 0; what it leaves is the duality gap of a nonconvex
+        program. Each other method computes it as well, for up to 200 variables. "clarabel" and
+        "scs" solve the relaxation without triangle inequalities, through cvxpy, and derive a safe
+        bound from the multipliers (n up to about 50). "cheap" stops after the bounds that need no
+        such relaxation; without time for one of them, a linear minorant gives a bound without a
+        proof.
     max_nodes : int, optional
         Largest number of nodes; other methods than "branch-and-bound" refuse it, and `cluster`.
     seed : int, optional
@@ -198,7 +201,8 @@ def bound(
 
     References
     ----------
-    Burer (2009, 2010): completely positive and doubly nonnegative relaxations. Padberg (1989);
+    Shor (1987); Helmberg, Rendl, Vanderbei & Wolkowicz (1996): the Lagrangian dual. Burer (2009,
+    2010): completely positive and doubly nonnegative relaxations. Padberg (1989);
     Burer & Letchford (2009): triangle inequalities. Deza & Laurent (1997): odd cliques. Falk &
     Soland (1969): secants. Jansson, Chaykin & Keil (2007): safe bounds.
 
@@ -315,7 +319,9 @@ def _searched(
         status = status or Status.INACCURATE
         if status is not Status.INTERRUPTED:
             status = _bound_by_conic_solver(search, method)
-    elif method == "cheap":
+    elif method in ("lagrangian", "cheap"):
+        if method == "lagrangian" and status in (None, Status.SOLVED):
+            status = _bound_by_lagrangian(search)
         status = status or Status.INACCURATE
     else:
         status = status or search.divide()
@@ -406,6 +412,17 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         proof=certificate,
         zero_range=certificate.zero_range,
     )
+
+
+def _bound_by_lagrangian(search: GlobalSearch) -> Status:
+    """The bound of the Lagrangian dual, for any number of variables."""
+
+    def attempt() -> Status:
+        if "lagrangian" not in search.bounds:
+            search.bound_by_lagrangian()
+        return Status.SOLVED if search.bracket.closed else Status.INACCURATE
+
+    return status_at_end(attempt)
 
 
 def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:

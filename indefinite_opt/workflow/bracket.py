@@ -187,12 +187,19 @@ class Bracket:
         return "\n".join(lines + [f"  {line}" for line in work])
 
     @property
+    def _is_partial(self) -> bool:
+        """Whether a method was asked for that divides no node."""
+        return self.method != "dual" and "branch-and-bound" not in self.bounds
+
+    @property
     def _work(self) -> str:
         """What was done, why it ended and, if the bracket is open, what would help."""
         open_nodes = self.trace.open_nodes[-1]
         count = f"{self.nodes} node{'s' * (self.nodes != 1)}"
         count += f" ({open_nodes} open)" if open_nodes else ""
         status = self.status.value.replace("iteration limit", "node limit")
+        if self._is_partial and self.status is Status.INACCURATE:
+            status = "the end of this method"
         work = f"{count}, {self.iterations} iterations, {self.seconds:.3g} s: {status}"
         advice = [*self.advice, *self._reached]
         return " ".join([f"{work}.", *advice]) if advice else work
@@ -210,7 +217,7 @@ class Bracket:
             Status.INTERRUPTED: "more time",
         }
         limit = limits.get(self.status)
-        if self.method != "dual" and "branch-and-bound" not in self.bounds:
+        if self._is_partial:
             yield "The method branch-and-bound divides the root as well."
         elif limit and "root" in self.bounds:
             fall = 1.0 - gaps[-1] / gaps[half]

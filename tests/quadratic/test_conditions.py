@@ -11,6 +11,7 @@ import pytest
 
 from helpers.boxes import degenerate, general_quadratic, holds
 from helpers.exact import global_minimisers
+from indefinite_opt.quadratic.bracket.lagrangian import lagrangian_multipliers
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions, parallel_columns
 from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic
@@ -302,7 +303,7 @@ def test_a_minimiser_survives_every_step(seed: int, kind: str) -> None:
                 if box is None or not inside or not box.live.any():
                     continue
                 scaled = q.scaled(box.lower, box.upper)
-                m = (Multipliers.box_diagonal(scaled) if scaled.m and generator.random() < 0.5
+                m = (lagrangian_multipliers(scaled) if scaled.m and generator.random() < 0.5
                      else Multipliers(generator.random((scaled.m * (scaled.m - 1) // 2, 4)),
                                       generator.standard_normal(scaled.m)))  # fmt: skip
                 binary = box.binary[scaled.members]

@@ -77,7 +77,7 @@ def test_brackets_hold_the_enumerated_optimum_and_close(seeds: range) -> None:
 def test_boxes_are_divided_without_losing_the_optimum(steps: int) -> None:
     """With a relaxation that is hardly solved, all the rules of division are needed."""
     settings = Settings(
-        cuts_per_variable=0.0, min_chunk=steps, max_chunk=steps,
+        max_lagrangian_variables=0, cuts_per_variable=0.0, min_chunk=steps, max_chunk=steps,
         root_idle_iterations=1, idle_iterations=1, idle_gap_share=0.0,
     )  # fmt: skip
     options = {"gap": 1e-4, "time_limit": HANGS, "settings": settings}

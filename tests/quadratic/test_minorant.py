@@ -17,6 +17,7 @@ from helpers.exact import fractions, global_minimisers, independent, is_psd, mir
 from helpers.internals import relaxation_loops
 from indefinite_opt.foundation import EPS
 from indefinite_opt.quadratic.bracket import minorant, scaled_box
+from indefinite_opt.quadratic.bracket.lagrangian import lagrangian_multipliers
 from indefinite_opt.quadratic.bracket.minorant import (
     Inequalities,
     Multipliers,
@@ -374,7 +375,7 @@ def test_rows_that_underflow_exclude_no_point(size: float) -> None:
             assert -9.0 <= bound.value <= least
 
 
-KINDS = ("spectral", "box-diagonal", "separable", "any", "binary", "multipliers of rows")
+KINDS = ("spectral", "lagrangian", "separable", "any", "binary", "multipliers of rows")
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far", "rows", "underflow"])
@@ -394,7 +395,7 @@ def test_bound_and_tangent_are_below_the_minorant(widths: str) -> None:
         multipliers = random_multipliers(generator, scaled.m, size)
         if kind in KINDS[:3]:
             multipliers = {"spectral": Multipliers.spectral(scaled.m),
-                           "box-diagonal": Multipliers.box_diagonal(scaled),
+                           "lagrangian": lagrangian_multipliers(scaled),
                            "separable": Multipliers.separable(scaled)}[kind]  # fmt: skip
         binary = generator.random(scaled.m) < (0.4 if kind == "binary" else 0.0)
         nu = None

@@ -23,6 +23,7 @@ from helpers.exact import dot, global_minimisers, is_psd, mirrored
 from helpers.problems import positive_part
 from indefinite_opt.quadratic import proof_checker
 from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
+from indefinite_opt.quadratic.bracket.lagrangian import lagrangian_multipliers
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
@@ -55,7 +56,7 @@ def grown(
         elif kind == 1:
             multipliers = Multipliers.separable(scaled)
         elif kind == 2 and scaled.m:
-            multipliers = Multipliers.box_diagonal(scaled)
+            multipliers = lagrangian_multipliers(scaled)
         else:
             multipliers = random_multipliers(generator, scaled.m, 0.3)
         start = generator.uniform(-1.0, 1.0, scaled.m)

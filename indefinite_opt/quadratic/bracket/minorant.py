@@ -163,18 +163,6 @@ class Multipliers:
         return cls(no_pairs(m), np.zeros(m))
 
     @classmethod
-    def box_diagonal(cls, scaled: ScaledBox) -> Multipliers:
-        """Products of both slacks of each variable that make the curvature nonnegative.
-
-        With N the negative part of the curvature, N + diag(Σ_j |N_ij|) is positive semidefinite.
-        """
-        afford(4.0 * scaled.m**3)
-        values, vectors = np.linalg.eigh(scaled.across(scaled.curvature))
-        low = vectors[:, values < 0.0]
-        negative = (low * values[values < 0.0]) @ low.T
-        return cls(no_pairs(scaled.m), 2.0 * np.abs(negative).sum(axis=1))
-
-    @classmethod
     def separable(cls, scaled: ScaledBox) -> Multipliers:
         """Products that make the minorant separable, with the mean of two planes for each term.
 

@@ -21,6 +21,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.bracket.cluster import Workers
 from indefinite_opt.quadratic.bracket.finite_form import finite_form, obstacle, required_form
+from indefinite_opt.quadratic.bracket.lagrangian import lagrangian_multipliers
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
@@ -182,6 +183,12 @@ class GlobalSearch:
         if bound > self.bracket.lower:
             self.bracket.lower, self.root.last = bound, tangent
 
+    def bound_by_lagrangian(self) -> None:
+        """Bound the whole box by its Lagrangian dual; `TimeLimitReached` as `try_multipliers`."""
+        with one_thread():
+            multipliers = self.deadline.timed(lagrangian_multipliers, self.whole_box[0])
+        self.try_multipliers("lagrangian", multipliers)
+
     @cached_property
     def whole_box(self) -> tuple[ScaledBox, Box]:
         """The box in which the search begins, in scaled variables and as it is."""
@@ -189,14 +196,13 @@ class GlobalSearch:
         return self.form.quadratic.scaled(box.lower, box.upper), box
 
     def _bound_cheaply(self) -> None:
-        """Compute the bounds without a relaxation, each from an eigendecomposition."""
+        """Compute the bounds that need no doubly nonnegative relaxation."""
         timed = self.deadline.timed
         try:
             scaled, _ = timed(getattr, self, "whole_box")
             self.try_multipliers("spectral", timed(Multipliers.spectral, scaled.m))
-            with one_thread():
-                diagonal = timed(Multipliers.box_diagonal, scaled)
-            self.try_multipliers("box-diagonal", diagonal)
+            if scaled.m <= self.settings.max_lagrangian_variables and not self.bracket.closed:
+                self.bound_by_lagrangian()
             self.try_multipliers("separable", timed(Multipliers.separable, scaled))
         except TimeLimitReached:
             fallback = self.form.linear_bound() if np.isneginf(self.bracket.lower) else -np.inf
@@ -256,6 +262,21 @@ def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: 
         return -np.inf
     with one_thread():
         return form.original(proof.lower_bound(form.conditions, remaining))
+
+
+def lagrangian_bound(qp: QP) -> float:
+    """The lower bound of F by its Lagrangian dual; nan if the settings do not ask for it.
+
+    It is that of the box in which a search would begin.
+    """
+    form = finite_form(qp)
+    if form is None or form.n > Settings().max_lagrangian_variables:
+        return np.nan
+    box = form.conditions.begin()
+    scaled = form.quadratic.scaled(box.lower, box.upper)
+    with one_thread():
+        tangent = Tangent(lagrangian_multipliers(scaled), np.zeros(scaled.m))
+        return form.original(tangent.bound(scaled, box).value)
 
 
 def proved_tree(qp: QP, proof: Proof) -> list[ProvedBox]:

@@ -88,6 +88,8 @@ class Answer:
     """How many boxes branch and bound has bounded; None if it was not tried."""
     better: float = math.inf
     """The least F that it has found."""
+    lagrangian: float = math.nan
+    """The bound of the Lagrangian dual of a nonconvex F; nan if it was not computed."""
     proof: object = None
     """The proof of its bound; None if it was not tried, or if that would take too much memory."""
     open: float = 0.0

@@ -16,6 +16,7 @@ from indefinite_opt.quadratic import (
     Task,
     answers,
     gap_and_share,
+    relative,
 )
 from indefinite_opt.workflow.certificates.measurement import allowed_gap
 
@@ -27,7 +28,7 @@ def explain(task: Task[Any], answer: Answer, claim: Claim, values: Values) -> li
     if not answer.consistent:
         reasons = _inconsistencies(task, answer)
     elif claim is Claim.GLOBAL:
-        reasons = [_why_global(task, answer)]
+        reasons = _why_global(task, answer)
     else:
         reasons = [*_conditions(task, answer), *_gap(task, answer)]
     bounded = bool(np.isfinite(answer.bound.value))
@@ -80,13 +81,13 @@ def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:
     return None
 
 
-def _why_global(task: Task[Any], answer: Answer) -> str:
+def _why_global(task: Task[Any], answer: Answer) -> list[str]:
     program, why = task.program, answer.bound.why
     if not answer.convex:
-        return why or _about_bracket(task, answer)[0]
+        return [why] if why else _about_bracket(task, answer)
     if answer.zero_range > 0.0:
-        return f"{answers.why_convex(program)}, and {_zero(task, answer)}."
-    return why or f"{answers.why_convex(program)}, and the dual bound meets the objective."
+        return [f"{answers.why_convex(program)}, and {_zero(task, answer)}."]
+    return [why or f"{answers.why_convex(program)}, and the dual bound meets the objective."]
 
 
 def _zero(task: Task[Any], answer: Answer) -> str:
@@ -158,12 +159,24 @@ def _about_bracket(task: Task[Any], answer: Answer) -> list[str]:
         parts = "one node" if answer.nodes <= 1 else f"{answer.nodes} nodes"
         if answer.zero_range > 0.0:
             return [f"Not convex, but after {parts} {_zero(task, answer)}."]
-        return [f"Not convex, but bounds of {parts} meet the objective."]
+        words = [f"Not convex, but bounds of {parts} meet the objective."]
+        return words + _about_lagrangian(task, answer)
     notes = [f"The bound leaves a global bracket of {_sized(answer)}."]
     if answer.better < value - margin:
         better = task.program.declared(answer.better)
         notes.append(f"A better point exists: its objective is {better:.10g}.")
-    return notes
+    return notes + _about_lagrangian(task, answer)
+
+
+def _about_lagrangian(task: Task[Any], answer: Answer) -> list[str]:
+    """The duality gap of a nonconvex program, if its optimum is known."""
+    gap, allowed = answer.better - answer.lagrangian, allowed_gap(task, answer)
+    if not (gap > allowed and answer.better - answer.bound.value <= allowed):
+        return []
+    share = relative(gap, answers.gap_unit(task.program, answer.better))
+    size = f"{100.0 * share:.3g} % of the objective" if np.isfinite(share) else f"{gap:.3g}"
+    bound = task.program.declared(answer.lagrangian, -np.inf)
+    return [f"The Lagrangian bound is {bound:.7g}: the duality gap is {size}."]
 
 
 def _sized(answer: Answer) -> str:

@@ -29,6 +29,7 @@ from indefinite_opt.quadratic import (
     Witness,
     answers,
     claim_of,
+    lagrangian_bound,
     obstacle,
     proved_bound,
     relative,
@@ -170,6 +171,7 @@ def bound_globally(task: Task[QP], answer: Answer, witness: object) -> None:
         with suppress(TimeLimitReached):
             left = proved_bound(qp, witness, lambda: task.time_limit - task.elapsed)
             _hold(task, answer, LowerBound(left))
+        answer.lagrangian = task.in_time(np.nan, lagrangian_bound, qp)
         return
     try:
         reason = limited(qp.n, task.time_limit - task.elapsed, obstacle, qp)
@@ -181,6 +183,7 @@ def bound_globally(task: Task[QP], answer: Answer, witness: object) -> None:
     search.run()
     answer.proof, bracket = search.proof, search.bracket
     answer.nodes, answer.better = search.nodes, bracket.original(bracket.value)
+    answer.lagrangian = bracket.original(search.bounds.get("lagrangian", np.nan))
     _hold(task, answer, LowerBound(bracket.original(bracket.lower)))
 
 
