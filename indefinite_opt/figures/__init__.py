@@ -20,6 +20,7 @@ from indefinite_opt.figures.inputs import PathLike as PathLike
 from indefinite_opt.figures.inputs import ResultLike as ResultLike
 from indefinite_opt.figures.inputs import Score as Score
 from indefinite_opt.figures.inputs import scores_of as scores_of
+from indefinite_opt.figures.lagrangian import lagrangian
 from indefinite_opt.figures.path import path_figure
 from indefinite_opt.figures.points import hulls_figure, points_figure, reduced_hull
 from indefinite_opt.figures.ranks import critical_difference_figure
@@ -38,6 +39,7 @@ __all__ = [
     "critical_difference_figure",
     "decision_regions",
     "hulls_figure",
+    "lagrangian",
     "landscape",
     "path_figure",
     "points_figure",
