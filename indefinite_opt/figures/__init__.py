@@ -13,6 +13,7 @@ from indefinite_opt.figures.comparison import row_labels as row_labels
 from indefinite_opt.figures.comparison import with_solver as with_solver
 from indefinite_opt.figures.comparison import without_solver as without_solver
 from indefinite_opt.figures.described import show
+from indefinite_opt.figures.dual_function import lagrangian
 from indefinite_opt.figures.inputs import SCORES as SCORES
 from indefinite_opt.figures.inputs import BracketLike as BracketLike
 from indefinite_opt.figures.inputs import ComparisonLike as ComparisonLike
@@ -20,7 +21,7 @@ from indefinite_opt.figures.inputs import PathLike as PathLike
 from indefinite_opt.figures.inputs import ResultLike as ResultLike
 from indefinite_opt.figures.inputs import Score as Score
 from indefinite_opt.figures.inputs import scores_of as scores_of
-from indefinite_opt.figures.lagrangian import lagrangian
+from indefinite_opt.figures.no_optimum import no_optimum_figure
 from indefinite_opt.figures.path import path_figure
 from indefinite_opt.figures.points import hulls_figure, points_figure, reduced_hull
 from indefinite_opt.figures.ranks import critical_difference_figure
@@ -41,6 +42,7 @@ __all__ = [
     "hulls_figure",
     "lagrangian",
     "landscape",
+    "no_optimum_figure",
     "path_figure",
     "points_figure",
     "reduced_hull",
