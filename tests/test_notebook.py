@@ -261,6 +261,15 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
         # The larger of two planes is above their mean.
         r"median gap, separable +6\.\d\nmedian gap, envelope +4\.\d\n",
     )),
+    "12": (6, (
+        "LOCAL: the point is a local optimum",
+        r"objective +0\.0000 .* FEASIBLE\n", r"e-0[5-9] +GLOBAL\n",
+        # Shor's relaxation by Clarabel: 2904.7.
+        r"lagrangian +2904\.71\d +gap 1\.2e-01", r"branch-and-bound +2602\.95\d",
+        # The best of the seven corners, by enumeration: -1.2874099267.
+        r"PROVED: optimal value >= -1\.28740993", "\nFAILED: ",
+        "PROVED: the program is unbounded", "PROVED: the program is infeasible",
+    )),
 }  # fmt: skip
 """How many pictures each notebook has at least, and what it shows."""
 

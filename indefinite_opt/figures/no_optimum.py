@@ -83,7 +83,7 @@ def no_optimum_figure(proof: NoOptimum) -> Figure:
         title = "unbounded: the objective falls along the ray"
         (_draw_ray if flat else _draw_along)(ax, proof)
     else:
-        title = "infeasible: the parts that rows exclude are everything"
+        title = "infeasible: what the rows exclude covers the plane"
         (_draw_halves if flat else _draw_weights)(ax, proof)
     style.legend_above(ax, title, columns=1 if flat else 2)
     return figure

@@ -104,5 +104,13 @@ SOLVES: dict[str, tuple[Check, Check, Check]] = {
         # 1 start at least, and with p = 1/50 at most log 0.01 / log 0.98 = 228.
         lambda text, x: len(x) == 12 and min(x) >= 1.0 and max(x) <= 228.0,
     ),
+    "12": (
+        lambda text, x: x == [-1.0, -1.5],
+        # n cos(π/n) for n = 5 and 7.
+        lambda text, x: (
+            x == [4.0, -4.0, -4.0, 5.0, -3.0, -4.0451, 6.0, -6.0, -6.0, 7.0, -5.0, -6.3068]
+        ),
+        lambda text, x: text.startswith("FEASIBLE") and 0.4 < x[0] / x[1] < 0.6,
+    ),
 }
 """By the numbers of the notebooks, for each of their three exercises."""

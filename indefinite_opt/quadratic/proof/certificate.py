@@ -290,7 +290,8 @@ class Certificate:
             rows += [("bound", f"{self.bound:.10g}"), (self.gap_kind, self._gap)]
         rows.append(("constraints", f"{self.primal_residual:.2e}{self._repair}"))
         rows.append(("stationarity", f"{self.stationarity:.2e}"))
-        rows.append(("complementarity", f"{self.complementarity:.2e}"))
+        if np.isfinite(self.complementarity):
+            rows.append(("complementarity", f"{self.complementarity:.2e}"))
         if np.isfinite(self.curvature):
             rows.append(("curvature", f"{self.curvature:.2e}"))
         return rows

@@ -325,7 +325,7 @@ def certify(
     reasons = explain(task, answer, claim, values)
     return Certificate(
         claim=claim,
-        objective=program.declared(point.value),
+        objective=program.declared(point.value) + 0.0,  # no -0.0
         primal_residual=answer.primal,
         stationarity=optimality.stationarity,
         complementarity=answer.complementarity,
