@@ -70,7 +70,7 @@ def lagrangian(problem: Problem, formulation: Any = None, time_limit: float = 10
     >>> cut = iopt.QuadraticProgram(edges, np.zeros(5), lb=-1, ub=1, constant=-2.5)
     >>> figure = lagrangian(cut)
     >>> [ax.get_title(loc="left") for ax in figure.axes]
-    ['the Lagrangian bound is −4.52254', 'the optimum is −4: a gap of 34.8 %']
+    ['the Lagrangian bound is −4.52254', 'the optimum is −4: a gap of 13.1 %']
     """
     checks.positive("time_limit", time_limit)
     dual = _Dual(problem, formulation, time_limit)
@@ -126,9 +126,9 @@ class _Dual:
     def gap(self) -> str:
         """The duality gap in words; empty if it is 0 up to the accuracy of the search."""
         size = abs(self.bound - self.optimum)
-        share = relative(size, self.unit)
-        if share <= GAP:
+        if relative(size, self.unit) <= GAP:
             return ""
+        share = relative(size, abs(self.optimum))
         return f"a gap of {100 * share:.3g} %" if np.isfinite(share) else f"a gap of {size:.3g}"
 
     def dual_function(self) -> tuple[Array, Array]:

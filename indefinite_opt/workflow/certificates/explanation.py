@@ -173,9 +173,9 @@ def _about_lagrangian(task: Task[Any], answer: Answer) -> list[str]:
     gap, allowed = answer.better - answer.lagrangian, allowed_gap(task, answer)
     if not (gap > allowed and answer.better - answer.bound.value <= allowed):
         return []
-    share = relative(gap, answers.gap_unit(task.program, answer.better))
-    size = f"{100.0 * share:.3g} % of the objective" if np.isfinite(share) else f"{gap:.3g}"
     bound = task.program.declared(answer.lagrangian, -np.inf)
+    share = relative(gap, abs(task.program.declared(answer.better)))
+    size = f"{100.0 * share:.3g} % of the optimal value" if np.isfinite(share) else f"{gap:.3g}"
     return [f"The Lagrangian bound is {bound:.7g}: the duality gap is {size}."]
 
 
