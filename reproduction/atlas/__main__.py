@@ -17,7 +17,7 @@ from reproduction.atlas.pairs import Pair, find, pairs
 from reproduction.atlas.protocol import FULL, QUICK, QUICK_PAIRS, Row, run
 from reproduction.atlas.table import CELLS, NOTE, read, write
 
-PAGE, MANUSCRIPT = Path("docs/reproduction/atlas.md"), Path("paper/atlas.md")
+PAGE = Path("docs/reproduction/atlas.md")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help=f"write the table to {CELLS.name} in the repository, too",
     )
-    add("--report", action="store_true", help=f"write {PAGE} and {MANUSCRIPT} from that table")
+    add("--report", action="store_true", help=f"write {PAGE} from that table")
     return made
 
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif given.report:
             table = read() if CELLS.is_file() else None
             note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
-            for path in page.write(table, FULL, PAGE, MANUSCRIPT, note):
+            for path in page.write(table, FULL, PAGE, note):
                 print(path)
         else:
             execute(given)

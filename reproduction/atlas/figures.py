@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -74,25 +75,37 @@ def proofs(table: pd.DataFrame, protocol: Protocol) -> Figure:
     return figure
 
 
-FIGURES: dict[str, tuple[Callable[[pd.DataFrame, Protocol], Figure], str]] = {
-    "atlas-misses": (
+class Drawn(NamedTuple):
+    """A figure, what it shows in one line, and its caption."""
+
+    drawing: Callable[[pd.DataFrame, Protocol], Figure]
+    shows: str
+    caption: str
+
+
+FIGURES = {
+    "atlas-misses": Drawn(
         misses,
-        "Left: the share of the programs that miss the best known objective by at most so much. "
-        "Right: the test accuracy of the proved point minus that of the method, where it misses. "
-        "Programs are those that are not convex.",
+        "Misses of the best known objective, and gains in accuracy.",
+        "Left: the share of the nonconvex programs that miss the best known objective by at most "
+        "so much. Right: the accuracy of the search with a proof minus that of the method, where "
+        "it misses.",
     ),
-    "atlas-ranks": (
+    "atlas-ranks": Drawn(
         ranks,
-        "Mean ranks by accuracy over the pairs; bars join methods that differ by less than the "
-        "critical difference.",
+        "Mean ranks of the methods.",
+        "Mean ranks by accuracy over the pairs. Bars join methods that Nemenyi's test of all pairs "
+        "of methods does not separate; the tests above compare with the best method only, and may "
+        "separate more.",
     ),
-    "atlas-proofs": (
+    "atlas-proofs": Drawn(
         proofs,
-        "Seconds of the search and of the proof of one nonconvex program, over the number of "
-        "training points and over the negative share of the spectrum.",
+        "Seconds of proofs.",
+        "Seconds of search and proof of one nonconvex program, over the number of training points "
+        "and the negative share of the spectrum.",
     ),
 }
-"""The figures by the names of their files, with their captions."""
+"""The figures by the names of their files."""
 
 
 def drawn(table: pd.DataFrame) -> list[str]:

@@ -27,7 +27,7 @@ from reproduction.atlas.protocol import (
 Array = NDArray[np.float64]
 
 CLOSE = 1e-4
-"""The relative gap from which a program counts as proved, and a miss as a miss."""
+"""The relative gap up to which a program is proved, and above which a miss is a miss."""
 
 DISTINCT = 1e-6
 """The relative difference from which two objectives are those of two local optima."""
@@ -149,9 +149,6 @@ def groups(table: pd.DataFrame) -> dict[str, list[str]]:
     for a, b in SIZES:
         name = f"n from {a} to {b - 1}" if b < SIZES[-1][1] else f"n from {a} on"
         chosen[name] = pairs["n"].between(a, b, "left")
-    shares = pairs["q"] / (pairs["p"] + pairs["q"])
-    chosen["up to 33 % of eigenvalues negative"] = shares <= 1 / 3
-    chosen["more eigenvalues negative"] = shares > 1 / 3
     chosen["two classes"] = pairs["classes"] == 2
     chosen["more classes"] = pairs["classes"] > 2
     return {name: pairs.index[which].tolist() for name, which in chosen.items() if which.any()}
@@ -166,11 +163,16 @@ def group_ranks(table: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     return pd.DataFrame(ranks)
 
 
-def gains(table: pd.DataFrame, method: str, against: str) -> Estimate:
-    """The mean difference of the accuracies of two methods over pairs."""
+def differences(table: pd.DataFrame, method: str, against: str) -> pd.DataFrame:
+    """The `gain` in mean accuracy of one method against another, one row per pair."""
     rows = table[(table["part"] == "study") & (table["error"] == "")]
     means = rows.pivot_table(index="pair", columns="method", values="accuracy", sort=False)
-    both = (means[method] - means[against]).dropna().rename("gain").reset_index()
+    return (means[method] - means[against]).dropna().rename("gain").reset_index()
+
+
+def gains(table: pd.DataFrame, method: str, against: str) -> Estimate:
+    """The mean difference of the accuracies of two methods over pairs."""
+    both = differences(table, method, against)
     return bootstrapped(both, lambda each: float(each["gain"].mean()))
 
 
