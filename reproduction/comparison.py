@@ -110,24 +110,23 @@ class Tally(NamedTuple):
 
     def __str__(self) -> str:
         if not self.at_hand:
-            none = f"None of {self.published} published numbers was run on the data of the paper."
+            none = f"None of {self.published} published numbers was run on the original data."
             return none if self.published else ""
         rate = 100 * self.reproduced / self.at_hand
         left = self.at_hand - self.reproduced
         return (
-            f"{self.at_hand} of {self.published} published numbers were run on the data of the "
-            f"papers; {self.close} of these are reproduced within one standard deviation and "
-            f"{self.reproduced} ({rate:.0f} %) within two, or 3 points where none is printed."
-            + self._others(left)
+            f"{self.at_hand} of {self.published} published numbers were run on the original data: "
+            f"{self.close} agree within one standard deviation, {self.reproduced} ({rate:.0f} %) "
+            "within two." + self._others(left)
         )
 
     def _others(self, left: int) -> str:
         """A sentence about the numbers that are not reproduced, if there are any."""
         if left == self.explained == 1:
-            return " The other one is explained on its page."
+            return " The other one has a reason."
         if left == self.explained:
-            return f" Each of the other {left} is explained on its page." if left else ""
-        return f" {self.explained} of the other {left} are explained on their pages."
+            return f" Each of the other {left} has a reason." if left else ""
+        return f" {self.explained} of the other {left} have a reason."
 
 
 @dataclass(frozen=True, eq=False)

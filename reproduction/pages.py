@@ -22,17 +22,21 @@ HEADS = (
 )  # fmt: skip
 """The columns of the index."""
 
+NUMBERS = tuple(head for head in HEADS if head != "statements")
+"""Those of the Markdown table of numbers."""
+
 COUNTING = (
-    "A number counts if it is run on the data of the paper and says something of it. Not counted "
-    "are times; numbers by which a kernel, its parameters or a choice among the data was made "
-    "here, as they agree by construction; numbers of a kernel or of data that could not be found, "
-    "for which others stand in; and numbers that the paper shows twice, as it does where two "
-    "methods are the same one or one data set has two names. A number is reproduced within two of "
-    "the paper's standard deviations, or 3 points where it prints none. Every other one has a "
-    "reason of its own, with the experiment that shows it. The statements are what the text of a "
-    "paper says of its figures, judged by our numbers."
+    "A number is reproduced if ours differs by at most two of the paper's standard deviations, or "
+    "by 3 points where the paper prints none. Every other number has a reason on its page, with "
+    "the experiment that shows it. Not counted are times, numbers from which we inferred a kernel "
+    "or a choice of the data, numbers for which other data or another kernel stand in, and numbers "
+    "that the paper prints twice. The statements are what the text of a paper says about its "
+    "figures, judged by our numbers."
 )
 """What the index of the studies counts."""
+
+JUDGED = ("study", "shows", "statements", "time")
+"""Those of the Markdown table of statements."""
 
 
 def write_study(reproduction: Reproduction, folder: Path) -> Path:
@@ -60,6 +64,7 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
         "quick": reproduction.quick,
         "seconds": reproduction.seconds,
         "tally": reproduction.tally._asdict(),
+        "versions": reproduction.versions,
         "statements": [sum(one.holds for one in verdicts.values()), len(verdicts)],
     }
     write(folder / f"{name}.json", json.dumps(entry))
@@ -71,7 +76,10 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
 
 
 def write_index(folder: Path) -> Path:
-    """Write index.html, which is returned, and markdown/README.md, for all studies, run or not."""
+    """Write index.html, which is returned, and markdown/README.md.
+
+    The former has all studies, the latter those that were run.
+    """
     entries: dict[str, dict[str, Any]] = {}
     for name, study in studies().items():
         path = folder / f"{name}.json"
@@ -81,20 +89,26 @@ def write_index(folder: Path) -> Path:
     held, said = (sum(entry["statements"][k] for entry in run) for k in (0, 1))
     total = Tally(*map(sum, zip(*(entry["tally"].values() for entry in run), strict=True)))
     lead = f"{total} {_statements_held(held, said)}".strip()
-    rows, lines = [], []
+    rows: list[list[str]] = []
+    lines: list[dict[str, str]] = []
+    used = sorted({_versions(entry["versions"]) for entry in run})
     for name, entry in entries.items():
         link, title, counts = escaped(entry["title"]), entry["title"], _counts(entry)
         if "tally" in entry:
             link, title = f'<a href="{name}.html">{link}</a>', f"[{title}]({name}.md)"
         numbers = (f'<td class="n">{escaped(text)}</td>' for text in counts)
         rows.append([row_head(link), f"<td>{escaped(entry['shows'])}</td>", *numbers])
-        lines.append([title, entry["shows"], *counts])
+        lines.append(dict(zip(HEADS, (title, entry["shows"], *counts), strict=True)))
     heads = [head.capitalize() for head in HEADS]
     page = _filled("index.html", lead=escaped(lead), table=table(heads, rows, texts=2))
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
-    listed = markdown_table(HEADS, lines, "ll" + "r" * (len(HEADS) - 2))
-    text = ["# The papers, reproduced", "", lead, "", COUNTING, "", *listed, ""]
-    write(folder / MARKDOWN / "README.md", "\n".join(text))
+    text = ["# The papers, reproduced", "", lead, "", COUNTING, ""]
+    for column, shown in (("numbers", NUMBERS), ("statements", JUDGED)):
+        chosen = [line for line in lines if line[column] not in ("–", "0")]
+        cells = ([line[head] for head in shown] for line in chosen)
+        text += [*markdown_table(shown, cells, "ll" + "r" * (len(shown) - 2)), ""]
+    text += [f"The results were computed with {each}." for each in used]
+    write(folder / MARKDOWN / "README.md", "\n".join([*text, ""]))
     return write(folder / "index.html", page)
 
 
@@ -103,6 +117,10 @@ def write(path: Path, text: str) -> Path:
     part = path.with_suffix(".part")
     part.write_text(text, encoding="utf-8", newline="\n")
     return part.replace(path)
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _filled(name: str, **parts: str) -> str:
@@ -137,16 +155,16 @@ def _counts(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _statements_held(held: int, total: int) -> str:
-    """How many statements of a paper hold; empty without statements.
+    """How many statements about figures hold; empty without statements.
 
     >>> _statements_held(2, 3)
-    '2 of 3 statements of the paper hold here.'
+    '2 of 3 statements hold here.'
     >>> _statements_held(2, 2)
-    'Both statements of the paper hold here.'
+    'Both statements hold here.'
     """
     if held < total or total < 2:
-        return f"{held} of {total} statements of the paper hold here." if total else ""
-    return f"{'Both' if total == 2 else f'All {total}'} statements of the paper hold here."
+        return f"{held} of {total} statements hold here." if total else ""
+    return f"{'Both' if total == 2 else f'All {total}'} statements hold here."
 
 
 def duration(seconds: float) -> str:
@@ -255,14 +273,12 @@ def markdown(reproduction: Reproduction) -> str:
         rows = ((row, *map(cell, entries)) for row, entries in reproduction.lines.items())
         columns = reproduction.columns
         lines += [
-            "Each entry is our number / the paper's; bold where they differ by more than two of "
-            "the paper's standard deviations, or by more than 3 points where none is printed.",
+            "Entries are our number / the paper's, in bold if not [reproduced](README.md).",
             "",
             *markdown_table(["", *columns], rows, "l" + "r" * len(columns)),
             "",
             *(f"({k}) {note}\n" for k, note in enumerate(notes, 1)),
         ]
     lines += [f"- {choice}" for choice in reproduction.study.choices]
-    versions = ", ".join(f"{name} {version}" for name, version in reproduction.versions.items())
-    told = f"`{reproduction.command}`, {duration(reproduction.seconds)} of computing time, with"
-    return "\n".join([*lines, "", f"{told} {versions}.", ""])
+    told = f"`{reproduction.command}`, {duration(reproduction.seconds)} of computing time."
+    return "\n".join([*lines, "", told, ""])

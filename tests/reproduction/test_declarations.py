@@ -278,6 +278,20 @@ def test_every_study_is_whole(name: str) -> None:
         assert note.kind != "deviations" or "*" not in (row, column)
 
 
+@pytest.mark.parametrize("name", studies())
+def test_the_committed_page_has_the_texts_of_the_declaration(name: str) -> None:
+    """Numbers come from full runs; choices, statements and notes from the text as it is now."""
+    study = studies()[name]
+    page = Path(declaration.__file__).parents[1] / "docs" / "reproduction" / f"{name}.md"
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# {study.heading}\n\n{study.title} ({study.place}).")
+    assert [line[2:] for line in text.splitlines() if line.startswith("- ")] == list(study.choices)
+    assert all(sentence.replace("|", "\\|") in text for sentence in study.statements.values())
+    remarks = {LEADS[note.kind] + note.reason for note in study.notes.values()}
+    shown = re.findall(r"^\(\d+\) (.*)$", text, re.MULTILINE)
+    assert set(shown) <= remarks | {"Not run: it takes hours"}
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_no_place_of_a_text_is_named_twice(paper: str) -> None:
     """Rows, items, sentences and places of notes; every item has code."""
