@@ -239,8 +239,8 @@ def lower_bound(
 ) -> Bound:
     """The lower bound of f that multipliers prove, valid for any multipliers.
 
-    docs/quadratic/optimality-conditions.md, section 7, derives the terms of its slack, which the
-    comments here and the functions below number as there.
+    docs/quadratic/proof-format.md derives the terms of its slack, which the comments here and the
+    functions below number as there.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Proofs as plain documents that `proof_checker` reads without this package.
 
 Every number is written as the shortest decimal that is read back as the same double, so documents
-are exact. docs/quadratic/optimality-conditions.md describes them and what they prove.
+are exact. docs/quadratic/proof-format.md describes them, and what their checker requires.
 """
 
 from __future__ import annotations
