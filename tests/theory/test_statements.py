@@ -288,3 +288,98 @@ def test_a_declaration_of_confidences_defines_the_sensitivity() -> None:
     given = iopt.GuoSchuurmansLP(sensitivity=np.eye(6)).declare(problem)
     assert "Δ_ki = c(y_k, y_i | x_k, x_i) - c(-y_k, y_i | x_k, x_i)" in str(given)
     assert r"\Delta_{ki} = c(y_k, y_i | x_k, x_i)" in given.latex()
+
+
+def test_every_descent_of_one_class_has_the_property_of_nu() -> None:
+    """Theory, "One-class SVM": at most νn outliers, at least νn support vectors."""
+    rng = np.random.default_rng(0)
+    G = rng.standard_normal((40, 40))
+    problem, nu = iopt.KernelProblem(G + G.T), 0.3
+    objectives = []
+    for _ in range(12):
+        start = rng.permutation(np.repeat([1 / 12, 0.0], [12, 28]))
+        result = iopt.solve(problem, iopt.OneClassSVM(nu=nu), solver="smo", start=start)
+        outliers = np.sum(result.classifier.decision_function(problem.K) < -1e-6)
+        assert outliers <= nu * problem.n <= np.sum(result.values["alpha"] > 1e-9)
+        objectives.append(round(result.objective, 6))
+    assert len(set(objectives)) > 1
+
+
+def test_a_ball_of_points_at_negative_squared_distances() -> None:
+    """Theory, "SVDD": the vertex (0.4, 0.4, 0.2) in any order, by hand."""
+    problem = iopt.KernelProblem(2.0 * (np.ones((3, 3)) - np.eye(3)))
+    result = iopt.solve(problem, iopt.SVDD(C=0.4))
+    alpha, K = result.values["alpha"], problem.K
+    assert_allclose(np.sort(alpha), [0.2, 0.4, 0.4], atol=1e-6)
+    assert result.objective == pytest.approx(-1.28)
+    squares = np.diag(K) - 2.0 * K @ alpha + alpha @ K @ alpha
+    assert_allclose(np.sort(squares), [-1.92, -1.12, -1.12], atol=1e-5)
+    radius = float(result.multipliers["total"]) + alpha @ K @ alpha
+    assert radius == pytest.approx(-1.92, abs=1e-5)
+    assert iopt.bound(problem, iopt.SVDD(C=0.4)).objective == pytest.approx(-1.28)
+
+
+def test_with_a_constant_diagonal_the_ball_is_the_one_class_machine() -> None:
+    """Theory, "SVDD": decision values differ by the factor 2 for ν = 1/(Cn)."""
+    data = iopt.datasets.load("haasdonk-figure4a(n=60, seed=0)")
+    points = iopt.KernelProblem.from_data(data.X, kernel="l1-gaussian(gamma=2)")
+    ball = iopt.solve(points, iopt.SVDD(C=1 / (0.2 * points.n)), tol=1e-9)
+    plane = iopt.solve(points, iopt.OneClassSVM(nu=0.2), tol=1e-9)
+    values = [each.classifier.decision_function(points.K) for each in (ball, plane)]
+    assert_allclose(values[0], 2.0 * values[1], atol=1e-6)
+
+
+def test_the_tube_of_nu_may_leave_its_row_slack() -> None:
+    """Theory, "ν-SVR": ‖β‖₁ = 0.1 < Cν = ½; on β = (s, -s) the value is 0.1 s - s²."""
+    problem = iopt.KernelProblem(np.eye(2), [0.1, 0.0], task="regression")
+    result = iopt.solve(problem, iopt.NuSVR(C=1.0, nu=0.5))
+    assert_allclose(result.values["beta"], [0.05, -0.05], atol=1e-6)
+    assert result.objective == pytest.approx(0.0025)
+    tight = iopt.verify(problem, iopt.NuSVR(C=1.0, nu=0.5), {"beta": [0.25, -0.25]})
+    assert tight.objective == pytest.approx(-0.0375)
+
+
+def test_a_constant_moves_the_threshold_of_the_linear_program_of_one_class() -> None:
+    """Theory, "One class by a linear program": K + c eeᵀ adds c to ρ; -D has the value -2.5."""
+    D = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]])
+    for constant in (0.0, 10.0):
+        result = iopt.solve(iopt.KernelProblem(constant - D), iopt.OneClassLP(nu=0.5))
+        assert result.objective == pytest.approx(constant - 2.5)
+        assert result.values["rho"] == pytest.approx(constant - 2.5)
+
+
+def test_the_multipliers_of_the_linear_program_of_one_class_prove_its_value() -> None:
+    """Theory, "One class by a linear program", with ≤ and min for distances."""
+    words = iopt.datasets.load("words")
+    problem = iopt.KernelProblem.from_distances(words.D, form="raw")
+    result = iopt.solve(problem, iopt.OneClassLP(nu=0.1, distances=True))
+    weights = result.multipliers["boundary"]
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.max() <= 1.0 / (0.1 * problem.n) + 1e-9
+    assert np.min(words.D @ weights) == pytest.approx(result.objective)
+    outside = np.sum(words.D @ result.values["w"] > result.values["rho"] + 1e-9)
+    assert outside <= 0.1 * problem.n
+
+
+def test_the_row_of_nu_is_tight_where_the_optimum_is_not_negative() -> None:
+    """Theory, "ν-SVM", statement 1, on the indefinite kernel of the edit distances of words."""
+    words = iopt.KernelProblem.from_dataset(iopt.datasets.load("words"))
+    assert words.signature == (54, 25)
+    optima = [iopt.bound(words, iopt.NuSVM(nu=0.5, equality=each)) for each in (False, True)]
+    assert optima[1].lower > 0.0
+    assert optima[0].objective == pytest.approx(optima[1].objective, rel=1e-4)
+
+
+def test_descents_of_a_regression_end_at_different_optima() -> None:
+    """Theory, "ε-SVR": the best of them is the optimum, by branch and bound."""
+    x = np.linspace(-1.0, 1.0, 16)[:, None]
+    problem = iopt.KernelProblem.from_data(
+        x, np.sin(4.0 * x[:, 0]), "sigmoid(a=2, r=1)", task="regression"
+    )
+    formulation = iopt.EpsilonSVR(C=1.0, epsilon=0.1)
+    result = iopt.solve(problem, formulation)
+    assert result.certificate.claim is iopt.Claim.LOCAL
+    assert len(result.optima) > 1
+    bracket = iopt.bound(problem, formulation)
+    assert bracket.lower <= result.objective * (1.0 + 1e-6)
+    assert result.objective == pytest.approx(bracket.objective, rel=1e-6)
