@@ -31,7 +31,7 @@ Notes say what differs from the paper, on a row, on "*, column" or on
   number, so that it has a row and a column, and it says by which experiment it was found.
 
 What holds for the whole item, such as a grid that the paper does not state, is in `choices`. Data
-that cannot be loaded on this machine are no matter of the text: their rows say so by themselves.
+that cannot be loaded on this machine are not mentioned in the text: their rows say so.
 
 The code of a paper
 -------------------
