@@ -127,7 +127,7 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     if not results:
         raise ParameterError("results", "at least one", "none")
     bounded = [not np.all(np.isnan(result.trace.bound)) for result in results.values()]
-    figure, axes = style.panels(9.6, 4.2, 2, sharey=True)
+    figure, axes = style.panels(7.6, 3.6, 2, sharey=True)
     drawn: list[float] = []
     for k, (name, result) in enumerate(results.items()):
         gaps = all(bounded) and not relative

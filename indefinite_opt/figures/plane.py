@@ -33,9 +33,6 @@ MARGIN, WIDE_MARGIN = 0.06, 0.4
 """Room round the feasible set where all of it is drawn, and round three points, as shares of the
 width."""
 
-SHADES = ("#F7FBFF", "#D6E6F4", "#ABCFE6", "#6BAED6", "#3787C0", "#105BA4")
-"""From the worst to the best objective."""
-
 
 class View(NamedTuple):
     """What is drawn of a plane."""
@@ -182,7 +179,7 @@ class Plane:
         if not low < high:
             low, high = low - 0.5, low + 0.5
         levels, sense = np.linspace(low, high, 15), self.program.sense
-        colors = LinearSegmentedColormap.from_list("objective", SHADES[::-sense])
+        colors = LinearSegmentedColormap.from_list("objective", style.OBJECTIVE_SHADES[::-sense])
         filled = ax.contourf(first, second, values, levels, cmap=colors, extend="both")
         lines = ax.contour(
             first, second, values, levels, colors=["white"], linewidths=0.5, linestyles="solid"

@@ -20,6 +20,10 @@ HULL_DIRECTIONS = 361
 """Directions in which the boundary of a reduced hull is computed, one for each degree; the last
 one is the first one again."""
 
+COMPARABLE = 4.0
+"""Up to this ratio of the ranges of both features their axes have the same scale, so that distances
+can be seen. Beyond it the panel would be a stripe."""
+
 INNER_PRODUCTS = ("linear", "pseudo-euclidean")
 """The kernels in which a line of the plane has a normal in the plane."""
 
@@ -108,7 +112,7 @@ def hulls_figure(
     ends = None if weights is None else _two_means(problem, X, weights)
     figure, ax = style.panel(ax, 4.6, 4.2)
     draw_points(ax, problem)
-    for sign, color in ((-1.0, style.VERMILLION), (1.0, style.BLUE)):
+    for sign, color in style.SIGN_COLORS.items():
         mine = X[problem.y == sign]
         ax.fill(*reduced_hull(mine, 1.0).T, color=color, alpha=0.12, linewidth=0)
         ax.fill(*reduced_hull(mine, mu).T, facecolor=color, alpha=0.2, edgecolor=color)
@@ -174,27 +178,43 @@ def points_in_plane(problem: KernelProblem) -> Array:
     return problem.X
 
 
+def shape_of(X: Array) -> float | None:
+    """The height of the points by their width; None if their axes need different scales.
+
+    >>> shape_of(np.array([[0.0, 0.0], [4.0, 2.0]])), shape_of(np.array([[0.0, 0.0], [4.0, 0.1]]))
+    (0.5, None)
+    """
+    width, height = np.ptp(X, axis=0)
+    if max(width, height) > COMPARABLE * min(width, height) or width == 0.0:
+        return None
+    return float(height / width)
+
+
 def draw_points(ax: Axes, problem: KernelProblem) -> None:
-    """The training points by class, with names for a legend and for the axes."""
+    """The training points by class, with names for a legend and for the axes.
+
+    Both axes have the same scale if the ranges of the features are comparable.
+    """
     X = points_in_plane(problem)
-    groups = [(X, style.BLUE, "o", "training points")]
+    groups = [(X, style.CLASS_MARKS[1], "training points")]
     if problem.classes.size == 2:
-        marks = ((-1.0, style.VERMILLION, "^"), (1.0, style.BLUE, "o"))
         groups = [
-            (X[problem.y == sign], color, marker, f"class {name}")
-            for (sign, color, marker), name in zip(marks, problem.class_names, strict=True)
+            (X[problem.y == sign], style.CLASS_MARKS[sign], f"class {name}")
+            for sign, name in zip((-1, 1), problem.class_names, strict=True)
         ]
     elif problem.classes.size > 2:
         labels: Any = problem.labels
         groups = [
-            (X[labels == label], style.line_color(k), "o", f"class {problem.meaning(label)}")
+            (X[labels == label], {"color": style.line_color(k)}, f"class {problem.meaning(label)}")
             for k, label in enumerate(problem.classes)
         ]
-    for chosen, color, marker, label in groups:
+    for chosen, mark, label in groups:
         ax.scatter(
-            chosen[:, 0], chosen[:, 1], s=22.0, color=color, marker=marker, edgecolor="white",
-            linewidth=0.6, label=label, zorder=3,
+            chosen[:, 0], chosen[:, 1], s=22.0, edgecolor="white", linewidth=0.6, label=label,
+            zorder=3, **mark,
         )  # fmt: skip
+    if shape_of(X) is not None:
+        ax.set_aspect("equal")
     ax.set(xlabel="x₁", ylabel="x₂")
 
 

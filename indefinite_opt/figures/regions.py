@@ -11,19 +11,23 @@ import numpy as np
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.points import draw_points, points_in_plane
+from indefinite_opt.figures.points import draw_points, points_in_plane, shape_of
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import PairwiseClassifier
 from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure
 
     from indefinite_opt.modeling import Classifier
 
 MAX_KERNEL_VALUES = 2_000_000
 """Kernel values held at once while a decision function is evaluated on a grid: 16 MB."""
+
+PANEL_WIDTH = 1.9
+"""Inches of a panel of several, without its labels."""
 
 
 @style.styled
@@ -47,12 +51,20 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
     """
     if not results:
         raise ParameterError("results", "at least one", "none")
-    rows = -(-len(results) // 3)
-    figure, axes = style.panels(9.6, 3.1 * rows + 0.3, 3, rows)
-    for ax, result in zip(axes, results, strict=False):
-        decision_regions(problem, result.classifier, ax=ax, resolution=80)
-        ax.get_legend().remove()  # type: ignore[union-attr]
-        ax.set_title(textwrap.fill(str(result.formulation), 38))
+    columns = min(len(results), 3)
+    rows = -(-len(results) // columns)
+    height = 0.75 + PANEL_WIDTH * (shape_of(points_in_plane(problem)) or 1.0)
+    figure, axes = style.panels(2.8 * columns + 0.4, height * rows + 0.3, columns, rows)
+    for k, (ax, result) in enumerate(zip(axes, results, strict=False)):
+        bar = _draw_regions(ax, problem, result.classifier, resolution=80)
+        ax.set_title(textwrap.fill(str(result.formulation), 34))
+        # What all panels share is written at the borders of the figure.
+        if k % columns:
+            ax.set_ylabel("")
+        if k + columns < len(results):
+            ax.set_xlabel("")
+        if bar is not None and k % columns < columns - 1 and k < len(results) - 1:
+            bar.set_label("")
     for ax in axes[len(results) :]:
         ax.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
@@ -100,48 +112,61 @@ def decision_regions(
     >>> figure.axes[0].get_xlabel()
     'x₁'
     """
+    figure, ax = style.panel(ax, 5.6, 4.4)
+    _draw_regions(ax, problem, classifier, resolution)
+    style.legend_above(ax)
+    return figure
+
+
+def _draw_regions(
+    ax: Axes, problem: KernelProblem, classifier: Classifier | PairwiseClassifier, resolution: int
+) -> Colorbar | None:
+    """The regions with the points; the bar of the values, which several classes do not have."""
     X = _plane_points(problem, classifier, resolution)
     low, high = X.min(axis=0), X.max(axis=0)
     margin = np.where(high > low, 0.08 * (high - low), 1.0)
     horizontal, vertical = np.linspace(low - margin, high + margin, resolution).T
     values = _on_grid(problem, classifier, horizontal, vertical)
-    figure, ax = style.panel(ax, 5.6, 4.4)
+    bar = None
     if isinstance(classifier, PairwiseClassifier):
         count = problem.classes.size
         colors = [style.line_color(k) for k in range(count)]
         edges = np.arange(count + 1) - 0.5
         ax.contourf(horizontal, vertical, values, edges, colors=colors, alpha=0.3)
     else:
-        _draw_values(ax, horizontal, vertical, values, problem.task == "regression")
+        bar = _draw_values(ax, horizontal, vertical, values, problem.task == "regression")
     draw_points(ax, problem)
     support = classifier.support
     ax.scatter(
         X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=style.INK, linewidth=0.8,
         label=f"{support.size} support vectors", zorder=4,
     )  # fmt: skip
-    style.legend_above(ax)
-    return figure
+    ax.locator_params(nbins=4)  # as many in a small panel, so that the layout finds room for them
+    return bar
 
 
 def _draw_values(
     ax: Axes, horizontal: Array, vertical: Array, values: Array, regression: bool
-) -> None:
+) -> Colorbar:
     """Shades of a function on a grid around 0, or around the middle of predictions, with a bar."""
     from matplotlib.colors import LinearSegmentedColormap
 
     # With the maximum as limit, a few steep places would make all others look white.
     middle = float(np.median(values)) if regression else 0.0
     limit = float(np.quantile(np.abs(values - middle), 0.95)) or 1.0
-    colors = LinearSegmentedColormap.from_list("classes", ["#E8A56A", "#FFFFFF", "#6FB1DA"])
+    signs = LinearSegmentedColormap.from_list("decision", style.DECISION_SHADES)
+    colors = style.VALUES_MAP if regression else signs
     levels = np.linspace(middle - limit, middle + limit, 13)
     shades = ax.contourf(horizontal, vertical, values, levels, cmap=colors, extend="both")
     if not regression and values.min() < 0.0 < values.max():
         ax.contour(horizontal, vertical, values, [0.0], colors=[style.INK], linewidths=1.4)
-    ends = [middle - limit, middle, middle + limit]
-    figure = ax.get_figure(root=True)
-    bar = figure.colorbar(shades, ax=ax, ticks=ends)  # type: ignore[union-attr]
-    bar.ax.set_yticklabels([f"{end:.2g}".replace("-", "−") for end in ends])
+    # As high as the panel, whose height follows from the scale of its axes.
+    inset = ax.inset_axes((1.03, 0.0, 0.05, 1.0))
+    figure, ends = ax.get_figure(root=True), [middle - limit, middle, middle + limit]
+    bar: Colorbar = figure.colorbar(shades, cax=inset, ticks=ends)  # type: ignore[union-attr]
+    inset.set_yticklabels([f"{end:.2g}".replace("-", "−") for end in ends])
     bar.set_label("prediction f(x)" if regression else "decision function f(x)")
+    return bar
 
 
 def _plane_points(

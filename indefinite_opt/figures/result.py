@@ -78,12 +78,15 @@ def _draw_ends(ax: Axes, result: Any) -> None:
     else:
         ax.hist(values, MOST_BARS, weights=counts, color=style.BLUE, label="ends of descents")
     claim = result.certificate.claim.name
+    if result.bracket is not None:  # below the line of the best point, which may hide it
+        ax.axvline(
+            result.bracket.bound, color=style.VERMILLION, linewidth=4.5, alpha=0.5,
+            label="proved bound",
+        )  # fmt: skip
     ax.axvline(
         result.objective, color=CLAIM_COLORS[claim], linestyle="--", linewidth=1.6,
         label=f"{claim}, {result.objective:.6g}".replace("-", "−"),
     )  # fmt: skip
-    if result.bracket is not None:
-        ax.axvline(result.bracket.bound, color=style.VERMILLION, label="proved bound")
     better = "larger" if result.program.sense < 0 else "smaller"
     ax.set(xlabel=f"objective ({better} is better)", ylabel="descents")
     ax.set_ylim(0.0, None)
@@ -99,9 +102,11 @@ def _draw_values(ax: Axes, result: Any) -> None:
     two = isinstance(problem, KernelProblem) and problem.classes.size == 2 and x.size == problem.n
     groups = [(np.ones(x.size, bool), style.BLUE, f"{x.size} values")]
     if two:
-        signs = (1.0, style.BLUE), (-1.0, style.VERMILLION)
-        names = dict(zip((-1.0, 1.0), problem.class_names, strict=True))
-        groups = [(problem.y == sign, color, f"class {names[sign]}") for sign, color in signs]
+        names = dict(zip((-1, 1), problem.class_names, strict=True))
+        groups = [
+            (problem.y == sign, color, f"class {names[sign]}")
+            for sign, color in style.SIGN_COLORS.items()
+        ]
     for chosen, color, label in groups:
         drawn = chosen[order]
         ax.bar(np.flatnonzero(drawn) + 1, x[order][drawn], 0.85, color=color, label=label)

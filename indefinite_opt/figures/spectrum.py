@@ -119,7 +119,10 @@ def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
     values, tolerance = spectrum.values, spectrum.least_counted
     positive = values[values > tolerance][::-1]
     negative = values[values < -tolerance]
-    drawn = [("positive", positive, style.BLUE, "o"), ("negative", negative, style.VERMILLION, "v")]
+    drawn = [
+        ("positive", positive, style.SIGN_COLORS[1], "o"),
+        ("negative", negative, style.SIGN_COLORS[-1], "v"),
+    ]
     for name, part, color, marker in drawn:
         # Beyond rank 30 the logarithmic axis is too dense for a marker per eigenvalue.
         ranks = np.unique(np.geomspace(30, max(part.size, 30), 60).astype(int)) - 1

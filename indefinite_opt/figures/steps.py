@@ -34,7 +34,10 @@ ENLARGED_FROM = 4.0
 """Where the part of the feasible set that cuts leave is so many times smaller than what is drawn,
 the picture is enlarged by that factor, or a power of it."""
 
-SIZE = (9.4, 4.3)
+CUT_NOW, CUT_BEFORE = "#F0B68C", "#9A9A9A"
+"""Where a cut proves that no point is better. Opaque, so that a legend has the same colours."""
+
+SIZE = (8.2, 3.9)
 """Width and height of a frame in inches."""
 
 
@@ -356,13 +359,11 @@ class _Cuts(_Path):
         s = np.stack(np.meshgrid(view.first, view.second), axis=-1)
         rises = [s @ a - b for a, b in self.tangents[: k + 1]]
         newest, before = rises[-1], np.max([np.full_like(rises[0], -1.0), *rises[:-1]], axis=0)
-        new = np.where(before > 0.0, -1.0, newest)
-        for values, color, alpha in ((before, style.GREY, 0.8), (new, style.VERMILLION, 0.5)):
+        for values, color in ((newest, CUT_NOW), (before, CUT_BEFORE)):
             if values.max() > 0.0:
                 shaded = left.contourf(
-                    view.first, view.second, values, [0.0, np.inf], colors=[color], alpha=alpha,
-                    zorder=2,
-                )  # fmt: skip
+                    view.first, view.second, values, [0.0, np.inf], colors=[color], zorder=2
+                )
                 shaded.set_clip_path(border)
         edge = left.contour(
             view.first, view.second, newest, [0.0], colors=[style.VERMILLION], linewidths=1.8,
@@ -377,8 +378,8 @@ class _Cuts(_Path):
             *self.places[k], "o", color=style.VERMILLION, markeredgecolor=style.INK, markersize=9.0,
             label="centre", zorder=5, clip_on=False,
         )  # fmt: skip
-        left.fill([], [], color=style.VERMILLION, alpha=0.5, label="cut off now", linewidth=0.0)
-        left.fill([], [], color=style.GREY, alpha=0.8, label="cut off before")
+        left.fill([], [], color=CUT_NOW, label="cut off now")
+        left.fill([], [], color=CUT_BEFORE, label="cut off before")
         style.legend_above(left, self.title)
         count = np.arange(1, k + 2)
         right.plot(np.arange(1, self.count + 1), self.best, color="#DDDDDD", linewidth=1.2)

@@ -23,6 +23,24 @@ P = ParamSpec("P")
 
 BLUE, VERMILLION, INK, GREY, PALE = "#0072B2", "#D55E00", "#222222", "#666666", "#F3F4F6"
 
+SIGN_COLORS = {1: BLUE, -1: VERMILLION}
+"""What is positive and what is negative: classes, eigenvalues."""
+
+CLASS_MARKS: dict[int, dict[str, Any]] = {
+    1: {"color": SIGN_COLORS[1], "marker": "o"},
+    -1: {"color": SIGN_COLORS[-1], "marker": "^"},
+}
+"""Colour and marker of the points of both classes, as matplotlib takes them."""
+
+DECISION_SHADES = ("#E8A56A", "#FFFFFF", "#6FB1DA")
+"""From the most negative to the most positive value of a decision function."""
+
+OBJECTIVE_SHADES = ("#F7FBFF", "#D6E6F4", "#ABCFE6", "#6BAED6", "#3787C0", "#105BA4")
+"""From the worst to the best objective."""
+
+VALUES_MAP = "viridis"
+"""The colour map of what is neither: predictions, distances, accuracies."""
+
 LINE_COLORS = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 LINE_STYLES = ("-", "--", "-.", ":")
 """Used in turn for the curves of a panel. As 7 and 4 have no common factor, the first 28 curves

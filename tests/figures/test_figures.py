@@ -321,6 +321,47 @@ def test_names_of_classes_are_no_mathematics() -> None:
     assert ax.get_legend().get_texts()[0].get_text() == "class $1_$"
 
 
+@pytest.mark.parametrize(("height", "aspect"), [(2.0, 1.0), (40.0, "auto")])
+def test_distances_are_seen_where_features_have_comparable_ranges(
+    height: float, aspect: object
+) -> None:
+    """Up to a ratio of four both axes have the same scale."""
+    X = [[0.0, 0.0], [4.0, height], [1.0, 0.0], [2.0, 0.5 * height]]
+    problem = iopt.KernelProblem.from_data(X, [1, 1, -1, -1], "linear")
+    result = iopt.solve(problem, "SVMDual")
+    for figure in (figures.points_figure(problem), figures.regions_figure(problem, [result])):
+        assert figure.axes[0].get_aspect() == aspect
+
+
+def test_bars_are_as_high_as_their_panels_and_named_at_the_border() -> None:
+    problem, _ = in_the_plane()
+    results = [iopt.solve(problem, f"SVMDual(C={C})") for C in (1.0, 2.0, 3.0, 4.0)]
+    figure = figures.regions_figure(problem, results)
+    FigureCanvasAgg(figure).draw()
+    bars = [bar for ax in figure.axes for bar in ax.child_axes]
+    for ax, bar in zip(figure.axes[:4], bars, strict=True):
+        # The ends of a bar are triangles above and below its values.
+        assert 0.9 < bar.bbox.height / ax.bbox.height <= 1.0
+    named = [bool(bar.get_ylabel()) for bar in bars]
+    assert named == [False, False, True, True]
+    assert [ax.get_ylabel() for ax in figure.axes[:4]] == ["x₂", "", "", "x₂"]
+
+
+def test_classes_have_the_same_marks_in_every_figure() -> None:
+    """Those of `CLASS_MARKS`, and the values of a result have their colours."""
+    problem, classifier = in_the_plane()
+    points = figures.points_figure(problem).axes[0]
+    map_ = regions.decision_regions(problem, classifier, resolution=5).axes[0]
+    for ax in (points, map_):
+        for sign, name in ((-1, "class a"), (1, "class b")):
+            (drawn,) = [c for c in ax.collections if c.get_label() == name]
+            assert to_hex(drawn.get_facecolor()[0]) == figures.SIGN_COLORS[sign].lower()
+    bars = figures.result_figure(iopt.solve(problem, "SVMDual", solver="smo")).axes[0].containers
+    assert {each.get_label(): to_hex(each.patches[0].get_facecolor()) for each in bars} == {
+        "class a": figures.SIGN_COLORS[-1].lower(), "class b": figures.SIGN_COLORS[1].lower()
+    }  # fmt: skip
+
+
 def test_decision_regions_need_points_in_the_plane() -> None:
     problem, classifier = in_the_plane()
     bare = iopt.KernelProblem(problem.K, problem.labels)
@@ -355,8 +396,9 @@ def test_regions_of_every_task(task: str) -> None:
     assert legend[:-1] == expected
     if task == "regression":
         # The bar is about the predictions, not about 0.
-        assert float(figure.axes[1].get_yticklabels()[1].get_text()) == pytest.approx(50.0, abs=1.0)
-        assert figure.axes[1].get_ylabel() == "prediction f(x)"
+        (bar,) = figure.axes[0].child_axes
+        assert float(bar.get_yticklabels()[1].get_text()) == pytest.approx(50.0, abs=1.0)
+        assert bar.get_ylabel() == "prediction f(x)"
     assert len(iopt.figures.regions_figure(problem, [result, result]).axes) >= 2
     assert result.plot().axes
 
