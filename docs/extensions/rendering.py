@@ -19,6 +19,7 @@ from docutils.parsers.rst import directives
 from latex2mathml.converter import convert
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from PIL import Image
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -158,8 +159,8 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]
     """Save the variable `figure` of the gallery where it is new, or a frame of a `StepByStep`.
 
     The latter shows itself, with its slider, on the page. The text of a picture is the first
-    sentence below it in the script, which says what to see. Of several panels the first is a
-    picture of its own, for a thumbnail that can be read. Figures of this package are not managed by
+    sentence below it in the script, which says what to see. Of a picture that is higher than wide
+    the upper part is one of its own, for a thumbnail. Figures of this package are not managed by
     pyplot.
     """
     figure = block_vars["example_globals"].pop("figure", None)
@@ -170,13 +171,10 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]
         return ""
     path = Path(next(block_vars["image_path_iterator"]))
     figure.savefig(path, dpi=110)  # sharp at the width of the page, and about 50 kB
-    panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
-    if len(panels) > 1:
-        for legend in figure.legends:  # they are about all panels
-            legend.set_visible(False)
-        first = panels[0].get_tightbbox()
-        area = first.transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
-        figure.savefig(next(block_vars["image_path_iterator"]), dpi=160, bbox_inches=area)
+    picture = Image.open(path)
+    if picture.height > picture.width:
+        upper = picture.crop((0, 0, picture.width, 3 * picture.width // 4))
+        upper.save(next(block_vars["image_path_iterator"]))
     if slider:
         return ""
     below = Path(block_vars["src_file"]).read_text(encoding="utf-8").rpartition("# %%\n")[2]
