@@ -7,24 +7,23 @@ imaginary one. Squared distances are differences of both kinds of squares (Haasd
 Proposition 1).
 """
 
-# sphinx_gallery_thumbnail_number = 2
+from dataclasses import replace
+
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
+from indefinite_opt.figures import points_figure
 
 data = iopt.datasets.load("words")
 problem = iopt.KernelProblem.from_dataset(data, form="linear")
 embedding = iopt.theory.embed(problem)
 p, q = embedding.signature
-figure = Figure(figsize=(9, 4.2), layout="constrained")
-for ax, (i, j) in zip(figure.subplots(1, 2), [(0, 1), (0, p)], strict=True):
-    for label, marker in ((1, "o"), (-1, "^")):
-        held = problem.y == label
-        points = embedding.points[held]
-        ax.scatter(points[:, i], points[:, j], marker=marker, label=data.classes[int(label > 0)])
-    ax.set(xlabel="first real coordinate")
-    ax.set_ylabel("second real coordinate" if j < p else "first imaginary coordinate")
-ax.legend()
+figure = Figure(figsize=(8.2, 3.9), layout="constrained")
+axes = figure.subplots(1, 2, sharex=True, sharey=True)
+for ax, k, name in zip(axes, (1, p), ("second real", "first imaginary"), strict=True):
+    points = replace(data, D=None, X=embedding.points[:, [0, k]])
+    points_figure(iopt.KernelProblem.from_dataset(points, "linear"), ax=ax)
+    ax.set(xlabel="first real coordinate", ylabel=f"{name} coordinate")
 
 # %%
 # Two pictures of the same eighty words, each by two of their coordinates. The two real coordinates

@@ -26,7 +26,7 @@ share = np.array(
 )
 figure = Figure(figsize=(6, 4), layout="constrained")
 ax = figure.subplots()
-drawn = ax.pcolormesh(a, r, 100 * share, cmap="magma_r", shading="nearest")
+drawn = ax.pcolormesh(a, r, 100 * share, cmap="Oranges", shading="nearest")
 ax.set(xscale="log", xlabel="a", ylabel="r")
 figure.colorbar(drawn, label="negative part of the spectrum, %")
 

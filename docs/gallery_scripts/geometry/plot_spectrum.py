@@ -5,7 +5,6 @@ The spectrum of an indefinite kernel
 All eigenvalues of K on the left, those of the centred matrix PKP on the right.
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import spectrum_figure
 

@@ -7,7 +7,6 @@ says which points belong to it: :math:`\\nu` = 0.1 bounds the share of the outli
 training points.
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 
 import indefinite_opt as iopt

@@ -32,7 +32,7 @@ formulations = [
 figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
 
 # %%
-# Maps of decision values over the plane, whose axes have different scales. The borders of
-# ``SVMDual``, ``NuSVM`` and ``ConvexHullDual`` have spikes that reach for single points of the
-# ring. That of ``LPSVM`` is nearly the diamond between the classes, and those of ``ESVM`` and the
-# clipped kernel are round. Rings round points mark support vectors.
+# Maps of decision values over the plane. The borders of ``SVMDual``, ``NuSVM`` and
+# ``ConvexHullDual`` have spikes that reach for single points of the ring. That of ``LPSVM`` is
+# nearly a diamond, as the classes are, and those of ``ESVM`` and the clipped kernel are round.
+# Rings round points mark support vectors.

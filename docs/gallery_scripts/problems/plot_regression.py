@@ -19,17 +19,18 @@ kernel = "epanechnikov(gamma=0.7)"
 problem = iopt.KernelProblem.from_data(x[:, None], t, kernel, task="regression")
 
 grid = np.linspace(-3.0, 3.0, 400)
-formulations = [iopt.EpsilonSVR(C=0.1, epsilon=0.15), iopt.NuSVR(C=10.0, nu=0.3)]
-figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.2), sharey=True, layout="constrained")
-for ax, formulation in zip(axes, formulations, strict=True):
-    result = iopt.solve(problem, formulation, seed=0)
-    f = result.classifier.decision_function(problem.kernel_with(grid[:, None]))
-    # The half width of NuSVR's tube is the multiplier of the bound of the norm.
-    width = getattr(formulation, "epsilon", result.multipliers.get("norm"))
-    ax.fill_between(grid, f - width, f + width, color="tab:blue", alpha=0.2)
-    ax.plot(grid, f)
-    ax.plot(x, t, "k.")
-    ax.set(title=f"{formulation}: {result.certificate.claim}", xlabel="x")
+fixed = iopt.solve(problem, iopt.EpsilonSVR(C=0.1, epsilon=0.15), seed=0)
+found = iopt.solve(problem, iopt.NuSVR(C=10.0, nu=0.3), seed=0)
+# NuSVR has the half width of its tube as the multiplier of the bound of the norm.
+widths = (fixed.formulation.epsilon, found.multipliers["norm"])
+figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.4), sharey=True, layout="constrained")
+for ax, result, width in zip(axes, (fixed, found), widths, strict=True):
+    f = result.decision_function(grid[:, None])
+    ax.fill_between(grid, f - width, f + width, alpha=0.2, label=f"within {width:.3f}")
+    ax.plot(grid, f, label="f(x)")
+    ax.plot(x, t, "k.", label="training points")
+    ax.set(title=f"{result.formulation}: {result.certificate.claim}", xlabel="x")
+    ax.legend(fontsize=8, loc="upper left")
 
 # %%
 # Points inside the tube have no weight. ``EpsilonSVR`` needs a small C here: with an indefinite

@@ -6,7 +6,6 @@ Haasdonk's Figure 3: points in a plane with one imaginary coordinate. Both machi
 local optima of the same problem, and only one of them is the best.
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 
 import indefinite_opt as iopt
@@ -15,7 +14,7 @@ from indefinite_opt.figures import decision_regions
 data = iopt.datasets.load("haasdonk-figure3")
 problem = iopt.KernelProblem.from_dataset(data)
 dual = iopt.SVMDual(C=data.optima["C"])
-figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(8.4, 2.9), layout="constrained")
 for ax, alpha in zip(axes, data.optima["alpha"], strict=True):
     certificate = iopt.verify(problem, dual, {"alpha": alpha})
     decision_regions(problem, dual.classifier(problem, {"alpha": alpha}), ax=ax)

@@ -6,7 +6,6 @@ Branch and bound divides a box until no part of it can hold a better point. Whic
 heptagon is the farthest from the origin, but for a small linear term?
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 
 import indefinite_opt as iopt

@@ -6,7 +6,6 @@ The dual of Luss & d'Aspremont (2007) is convex. `accpm` makes one cut after ano
 centre of what the cuts before have left.
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import step_by_step
 
@@ -18,6 +17,6 @@ figure
 
 # %%
 # A triangle of weights, of which each cut removes a part; move the slider to see them. The tangent
-# at a centre proves that no point on its shaded side is better than the centre: what was left there
-# is orange, and brown where earlier cuts had removed it. On the right the
-# objective of the best centre and the bound of all cuts meet; later frames are enlarged.
+# at a centre proves that no point on its shaded side is better than the centre. What this cut
+# removes is orange, and what earlier cuts have removed is grey. On the right the objective of the
+# best centre and the bound of all cuts meet; later frames are enlarged.

@@ -29,7 +29,7 @@ figure = Figure(figsize=(7, 4), layout="constrained")
 ax = figure.subplots()
 ax.plot(tolerances, residuals, "o-", label="stationarity")
 ax.plot(tolerances, gaps, "s-", label="gap to the proved optimum")
-ax.set(xscale="log", yscale="log", xlabel="tolerance of LIBSVM")
+ax.set(xscale="log", yscale="log", xlabel="tolerance of LIBSVM", ylabel="relative size")
 ax.invert_xaxis()
 ax.legend()
 

@@ -6,7 +6,6 @@ Sequential minimal optimization as Lin & Lin (2003) print it: each step moves tw
 yᵀα = 0 still holds.
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import step_by_step
 
