@@ -12,7 +12,10 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 import indefinite_opt as iopt
@@ -145,11 +148,45 @@ def test_a_picture_is_in_a_group_and_says_what_to_see() -> None:
         assert 3 <= len(sentences) <= 4, path
 
 
+def run_script(name: str) -> dict[str, Any]:
+    """The variables of a script of the gallery, such as problems/plot_ranks."""
+    shown = runpy.run_path(str(ROOT / "docs" / "gallery_scripts" / f"{name}.py"))
+    plt.close("all")
+    return shown
+
+
 def test_the_gap_in_the_picture_of_another_solver_is_its_own() -> None:
     """It is that of the points of LIBSVM, not that of the bracket, which ends at what was asked."""
-    script = ROOT / "docs" / "gallery_scripts" / "solvers" / "plot_own_solver.py"
-    shown = runpy.run_path(str(script))
+    shown = run_script("solvers/plot_own_solver")
     bracket = iopt.bound(shown["problem"], shown["dual"], gap=1e-6)
     assert bracket.relative_gap <= 1e-6
     assert min(shown["gaps"]) > 0.5
     assert shown["residuals"][-1] < 1e-4 * shown["residuals"][0]
+
+
+def test_the_width_in_the_picture_of_regression_is_that_of_its_share() -> None:
+    """ν is at least the share outside of the tube, and at most that outside or on its border."""
+    shown = run_script("problems/plot_regression")
+    off = np.abs(shown["found"].decision_function(shown["x"][:, None]) - shown["t"])
+    _, width = shown["widths"]
+    assert np.mean(off > 1.0001 * width) <= shown["found"].formulation.nu
+    assert np.mean(off >= 0.9999 * width) >= shown["found"].formulation.nu
+
+
+@pytest.mark.slow
+def test_the_picture_of_ranks_separates_two_groups() -> None:
+    (ax,) = run_script("problems/plot_ranks")["figure"].axes
+    bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 3.0]
+    difference = float(re.findall(r"difference (\d\.\d+)", ax.texts[5].get_text())[0])
+    assert len(bars) == 2
+    assert bars[1][0] - bars[0][1] > difference
+
+
+def test_the_line_of_the_bound_in_the_picture_of_descents_is_below_every_point() -> None:
+    """Whether or not the search has closed the bracket; the depot has the proved optimum."""
+    [known] = iopt.depot("boxqp-50-40-1")
+    (ax,) = run_script("solvers/plot_ends_of_descents")["figure"].axes
+    lines = {line.get_label(): line.get_xdata()[0] for line in ax.lines}
+    assert lines.pop("proved bound") <= known.upper + 1e-6 * abs(known.upper)
+    (best,) = lines.values()
+    assert best >= known.lower

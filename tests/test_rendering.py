@@ -20,6 +20,8 @@ sys.path.append(str(DOCS / "extensions"))
 
 import rendering  # noqa: E402
 from docutils import nodes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from PIL import Image  # noqa: E402
 
 APP: Any = SimpleNamespace(srcdir=DOCS, env=SimpleNamespace(docname="guide/choosing"))
 
@@ -65,3 +67,23 @@ def test_signatures_name_types_shortly() -> None:
     text = rendering.stringify_annotation(rendering.ArrayLike, "smart")
     found = rendering.short_types(APP, "function", "f", None, None, f"(K: {text})", None)
     assert found == ("(K: ArrayLike)", None)
+
+
+@pytest.mark.parametrize(("size", "thumbnail"), [((4.0, 2.0), None), ((2.0, 4.0), (220, 165))])
+def test_a_thumbnail_is_the_picture_or_the_upper_part_of_a_high_one(
+    size: tuple[float, float], thumbnail: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    script = tmp_path / "plot_one.py"
+    script.write_text("# %%\n# A line falls. It ends.\n", encoding="utf-8")
+    paths = [tmp_path / f"{k}.png" for k in (1, 2)]
+    block = {
+        "example_globals": {"figure": Figure(size)}, "image_path_iterator": map(str, paths),
+        "src_file": str(script),
+    }  # fmt: skip
+    shown = rendering.scraper(None, block, {"src_dir": str(tmp_path)})
+    assert "1.png" in shown
+    assert ":alt: A line falls." in shown
+    assert paths[1].exists() == (thumbnail is not None)
+    if thumbnail is not None:
+        with Image.open(paths[1]) as picture:
+            assert picture.size == thumbnail

@@ -171,10 +171,10 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]
         return ""
     path = Path(next(block_vars["image_path_iterator"]))
     figure.savefig(path, dpi=110)  # sharp at the width of the page, and about 50 kB
-    picture = Image.open(path)
-    if picture.height > picture.width:
-        upper = picture.crop((0, 0, picture.width, 3 * picture.width // 4))
-        upper.save(next(block_vars["image_path_iterator"]))
+    with Image.open(path) as picture:
+        if picture.height > picture.width:
+            upper = picture.crop((0, 0, picture.width, 3 * picture.width // 4))
+            upper.save(next(block_vars["image_path_iterator"]))
     if slider:
         return ""
     below = Path(block_vars["src_file"]).read_text(encoding="utf-8").rpartition("# %%\n")[2]

@@ -128,6 +128,19 @@ def test_the_shaded_side_of_a_cut_has_no_better_point() -> None:
     assert bound.get_ydata()[-1] >= best.get_ydata()[-1] - 1e-12
 
 
+def test_the_legend_of_cuts_has_the_colours_of_the_picture() -> None:
+    """Opaque ones, which nothing below them changes."""
+    result = iopt.solve(three_points(), "LussDual(C=1, rho=0.05)", solver="accpm", record=True)
+    ax = figures.step_by_step(result, most=6).frames[1].axes[0]
+    handles, labels = ax.get_legend_handles_labels()
+    legend = {tuple(each.get_facecolor()) for each in handles[labels.index("cut off now") :]}
+    filled = [each.get_facecolor() for each in ax.collections if each.get_zorder() == 2]
+    shaded = {tuple(colors[0].tolist()) for colors in filled if len(colors)}
+    assert len(legend) == 2
+    assert {color[3] for color in legend} == {1.0}
+    assert legend <= shaded
+
+
 @pytest.mark.parametrize("solver", ["newton-cg", "active-set", "multistart"])
 def test_other_solvers_have_frames_too(solver: str) -> None:
     problem = three_points()
