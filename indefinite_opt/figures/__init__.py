@@ -29,7 +29,6 @@ from indefinite_opt.figures.regions import decision_regions, regions_figure
 from indefinite_opt.figures.result import result_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 from indefinite_opt.figures.steps import StepByStep, step_by_step
-from indefinite_opt.figures.style import CLASS_MARKS as CLASS_MARKS
 from indefinite_opt.figures.style import SIGN_COLORS as SIGN_COLORS
 from indefinite_opt.figures.surface import landscape
 from indefinite_opt.figures.tree import tree_figure

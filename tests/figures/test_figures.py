@@ -348,7 +348,7 @@ def test_bars_are_as_high_as_their_panels_and_named_at_the_border() -> None:
 
 
 def test_classes_have_the_same_marks_in_every_figure() -> None:
-    """Those of `CLASS_MARKS`, and the values of a result have their colours."""
+    """And the values of a result have their colours."""
     problem, classifier = in_the_plane()
     points = figures.points_figure(problem).axes[0]
     map_ = regions.decision_regions(problem, classifier, resolution=5).axes[0]
