@@ -33,9 +33,9 @@ def test_boxes_cover_the_whole_box_and_bound_what_is_in_them(bracket: Bracket) -
     assert [box.parent for box in tree].index(-1) == 0
     np.testing.assert_array_equal([tree[0].lower, tree[0].upper], [[-1.5, -1.5], [1.5, 1.5]])
     for k, box in enumerate(tree):
+        # Small boxes near the optimum may hold none of these points.
         held = ((x >= box.lower) & (x <= box.upper)).all(axis=1)
-        assert held.any()
-        assert values[held].min() >= box.bound - 1e-9
+        assert np.all(values[held] >= box.bound - 1e-9)
         parts = [each for each in tree if each.parent == k]
         assert (box.variable >= 0) == bool(parts)
         if parts:
