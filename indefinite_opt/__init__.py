@@ -62,6 +62,8 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         IndefiniteSVC,
         IndefiniteSVR,
         KernelClassifier,
+        KernelOutlierDetector,
+        KernelRegressor,
         PseudoEuclideanEmbedding,
         SpectrumTransformer,
     )
@@ -108,7 +110,9 @@ __all__ = [
     "Kernel",
     "KernelClassifier",
     "KernelLogistic",
+    "KernelOutlierDetector",
     "KernelProblem",
+    "KernelRegressor",
     "KernelRidge",
     "LussBall",
     "LussDual",
@@ -149,7 +153,7 @@ __all__ = [
 
 _LATER = {
     "estimators": "IndefiniteOneClassSVM IndefiniteSVC IndefiniteSVR KernelClassifier "
-    "PseudoEuclideanEmbedding SpectrumTransformer",
+    "KernelOutlierDetector KernelRegressor PseudoEuclideanEmbedding SpectrumTransformer",
     "studies": "compare",
     "studies.baselines": "KNN KNNDistance KNNRegression LIBSVM LSSVM RVM Baseline KernelRidge "
     "available_baselines",

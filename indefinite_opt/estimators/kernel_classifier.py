@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,19 +18,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.chosen_method import ChosenMethod
 from indefinite_opt.estimators.multiclass import Machine, Machines, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import training_data
-from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Formulation, naming_pair, votes, weighted_bound
+from indefinite_opt.modeling import Formulation, naming_pair, votes
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Certificate, Gram, Solver
-from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
-from indefinite_opt.workflow import Bracket, bound, solve
+from indefinite_opt.workflow import Bracket, bound
 
 
 def _calibrated(estimator: Any) -> bool:
@@ -93,11 +90,11 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
             them.
         """
         points, labels = self._validated(X, reset=True, y=y)
+        method, seed = self._method(), self._seed()
         check_classification_targets(labels)
         checks.choice("decision_function_shape", self.decision_function_shape, ("ovo", "ovr"))
         weights = self._weights_of_points(points, sample_weight)
         classes, training = self._sorted(points, labels, weights)
-        method, seed = self._method(), self._seed()
         named: list[Any] = [None]
         if len(training.pairs) > 1:
             named = [tuple(classes[list(pair)].tolist()) for pair in training.pairs]
@@ -127,9 +124,6 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         """The kernel matrix that certificates read."""
         return training.gram(again=True)
 
-    def _set_further_attributes(self, X: Any) -> None:
-        """Attributes of a fit to X that predictions do not need."""
-
     def _sorted(self, X: Any, y: NDArray[Any], weights: Array) -> tuple[NDArray[Any], Training]:
         """The classes, and the points with a weight sorted by class."""
         kept = np.flatnonzero(weights)
@@ -155,36 +149,19 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         self, method: Any, training: Training, gram: Gram, pair: Pair, seed: int
     ) -> Machine:
         """Train the machine of one pair of classes."""
-        problem = training.problem(gram, pair)
-        weighted = self._weighted(method, training, pair)
-        if isinstance(method, Baseline):
-            return Machine(pair, method.fit(problem, seed))
-        limit = self._step_limit()
-        result = solve(problem, weighted, self.solver, self.tol, max_iter=limit, seed=seed)
-        return Machine.of(pair, result)
+        weighted = self._with_weights(method, training, pair)
+        return self._machine_of(weighted, training.problem(gram, pair), seed, pair)
 
     @abstractmethod
     def _method(self) -> Formulation | Baseline:
         """What is trained for every pair of classes."""
 
-    def _weighted(self, method: Any, training: Training, pair: Pair) -> Any:
+    def _with_weights(self, method: Any, training: Training, pair: Pair) -> Any:
         """The formulation or baseline with the weights of the points of one machine."""
-        # Weights of points make no difference to an infinite C.
-        if training.weights is None or getattr(method, "C", 0.0) == np.inf:
-            return method
         argument = "sample_weight" if self.class_weight is None else "class_weight"
-        if not hasattr(method, "weights"):
-            takers = [
-                name for name, cls in known().items()
-                if hasattr(cls, "weights") and cls.task == "classification"
-            ]  # fmt: skip
-            raise ParameterError(
-                argument, f"None, as {type(method).__name__} takes no weights",
-                "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
-            )  # fmt: skip
-        weights = training.weights[training.indices(pair)]
-        weighted_bound(method.C, weights, weights.size, argument)
-        return replace(method, weights=weights)
+        weights = training.weights
+        chosen = None if weights is None else weights[training.indices(pair)]
+        return self._weighted(method, chosen, argument)
 
     def _calibration_for(self, X: Any, y: NDArray[Any], training: Training) -> Any:
         """Platt's calibration; the weights of classes are part of those of the points."""
@@ -310,7 +287,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         }
 
 
-class KernelClassifier(FormulationClassifier):
+class KernelClassifier(ChosenMethod, FormulationClassifier):
     """A formulation or baseline as a classifier of scikit-learn, for any number of classes.
 
     Parameters
@@ -370,7 +347,7 @@ class KernelClassifier(FormulationClassifier):
     ESVM(C=0.5, energy=1.0, rank=None)
     """
 
-    _nested = ("kernel", "formulation")
+    _task = "classification"
 
     def __init__(
         self,
@@ -386,17 +363,3 @@ class KernelClassifier(FormulationClassifier):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self._keep(locals())
-
-    def _method(self) -> Formulation | Baseline:
-        method = as_method(self.formulation)
-        if isinstance(method, Baseline) and self.solver is not None:
-            raise ParameterError(
-                "solver", "None for a baseline, which has its own", repr(self.solver)
-            )
-        for name, value in vars(method).items():
-            if isinstance(value, np.ndarray):
-                raise ParameterError(
-                    "formulation", "one without arrays about the points", name,
-                    "The points of a fit are sorted and divided; weights are given to fit.",
-                )  # fmt: skip
-        return method

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.training_data import Points, TrainingData, dense
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.estimators.training_data import Matrix, Points, TrainingData, dense
 from indefinite_opt.foundation import Array, Values, cached_property, derived, derived_values
 from indefinite_opt.modeling import Classifier, PairwiseClassifier
 from indefinite_opt.problem import KernelProblem, RowGram
@@ -87,6 +87,23 @@ class Training:
         own, y = self.part(gram, pair)
         return KernelProblem.from_gram(own, y, definiteness=self.data.definiteness())
 
+    def whole(self, gram: Gram, targets: Array | None, task: str) -> KernelProblem:
+        """The problem of all points, which knows the kernel and the distances that they have."""
+        known = self.data.definiteness()
+        problem = KernelProblem.from_gram(gram, targets, task=task, definiteness=known)
+        problem.kernel, problem.D = getattr(self.data, "kernel", None), self.data.given_distances
+        return problem
+
+    def refuse_unknown_squares(self, method: Any, fitted: Any) -> None:
+        """Raise the error of a classifier that needs k(x, x) of new points, which nobody knows."""
+        own, diagonal = getattr(fitted, "own", 0.0), getattr(fitted, "diagonal", None)
+        if own and diagonal is None and isinstance(self.data, Matrix):
+            raise ProblemError(
+                "X", f"the same K_ii for all points, as {type(method).__name__} needs k(x, x) of "
+                "new points, which rows of kernel values do not have", "several values of K_ii",
+                "Fit to points and a kernel, or to K_ij / sqrt(K_ii K_jj), where K_ii = 1.",
+            )  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class Machine:
@@ -133,6 +150,15 @@ class Machine:
         return self.formulation
 
 
+def is_sum(fitted: Any) -> bool:
+    """Whether a classifier is a weighted sum of kernel values k(x_i, x), and a constant."""
+    return (
+        isinstance(fitted, Classifier)
+        and fitted.change is None
+        and not (fitted.own or fitted.distances)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Machines:
     """All machines of an estimator, with the training points they share."""
@@ -156,7 +182,7 @@ class Machines:
     def coef(self) -> Array | None:
         """Coefficients of all points in every machine, (machines, n); None if there are none."""
         fitted = [machine.fitted for machine in self.members]
-        if not all(isinstance(each, Classifier) and each.change is None for each in fitted):
+        if not all(map(is_sum, fitted)):
             return None
         coef = np.zeros((len(self.members), self.training.places.size))
         for row, machine in zip(coef, self.members, strict=True):
@@ -178,5 +204,10 @@ class Machines:
         fitted = tuple(machine.fitted for machine in self.members)
         points = tuple(self.training.indices(machine.pair) for machine in self.members)
         classifier = PairwiseClassifier(fitted, points, np.empty(0))
-        among = data.among(X) if classifier.new_points == "joint" else None
-        return classifier.pair_values(data.rows(X), among)
+        squares = any(
+            getattr(each, "own", 0.0) and getattr(each, "diagonal", None) is None for each in fitted
+        )
+        among = data.among(X) if squares or classifier.new_points == "joint" else None
+        distances = any(getattr(each, "distances", False) for each in fitted)
+        rows = data.distances(X) if distances else data.rows(X)
+        return classifier.pair_values(rows, among)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OutlierMixin
 
+from indefinite_opt.estimators.kernel_outlier_detector import FormulationOutlierDetector
 from indefinite_opt.estimators.multiclass import Training
 from indefinite_opt.estimators.parameters import KernelLike
-from indefinite_opt.estimators.support_vectors import SingleMachine
+from indefinite_opt.estimators.support_vectors import SupportVectorEstimator
 from indefinite_opt.formulations import OneClassSVM
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import Classifier
-from indefinite_opt.quadratic import DenseGram, Solver
+from indefinite_opt.quadratic import Solver
 
 
-class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
+class IndefiniteOneClassSVM(SupportVectorEstimator, FormulationOutlierDetector):
     r"""Detection of outliers with a kernel of any inertia, in place of `OneClassSVM`.
 
     .. math:: f(x) = \sum_i\alpha_i k(x_i, x) - \rho,\qquad
@@ -95,8 +94,6 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     (array([ 1, -1]), 'LOCAL')
     """
 
-    _task = "one class"
-
     nu: Any
 
     def __init__(
@@ -117,36 +114,14 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     ) -> None:
         self._keep(locals())
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on points X, or on a precomputed matrix; labels y are ignored.
+    def _method(self) -> OneClassSVM:
+        return OneClassSVM(nu=self.nu)
 
-        Parameters
-        ----------
-        X : (n, d) array_like or sparse matrix
-            Points in rows, of which sparse ones are made dense; (n, n) kernel values where these
-            are precomputed.
-        sample_weight : (n,) array_like, optional
-            Weights w of the points: α_i is at most w_i, and α sums to ν Σ w. Points
-            without a positive weight are left out.
+    def _solver_for(self, method: Any) -> str | Solver[Any] | None:
+        differ = method.weights is not None and np.ptp(method.weights) > 0.0
+        return "multistart" if self.solver is None and differ else super()._solver_for(method)
 
-        Raises
-        ------
-        ProblemError, ValueError
-            If X has the wrong shape or entries that are not finite numbers, if the kernel is not
-            symmetric, or if no weight is positive.
-        ParameterError
-            If a parameter or a weight is out of its range.
-        """
-        return self._trained(self._validated(X, reset=True), None, sample_weight)
-
-    def _formulation(self, weights: Array | None) -> OneClassSVM:
-        return OneClassSVM(nu=self.nu, weights=weights)
-
-    def _solver(self, weights: Array | None) -> str | Solver[Any] | None:
-        differ = weights is not None and np.ptp(weights) > 0.0
-        return "multistart" if self.solver is None and differ else super()._solver(weights)
-
-    def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
+    def _final(self, fitted: Classifier, training: Training) -> Classifier:
         count = training.places.size if training.weights is None else training.weights.sum()
         scale = self.nu * float(count)
         own = {name: scale * getattr(fitted, name) for name in ("coef", "offset", "zero")}
@@ -155,26 +130,3 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
     @property
     def offset_(self) -> Array:
         return -self.intercept_
-
-    def decision_function(self, X: ArrayLike) -> Array:
-        """f at new points, (m,), negative for outliers.
-
-        Values that `tol` does not tell from 0 are 0, as those of most points on the boundary.
-
-        Parameters
-        ----------
-        X : (m, d) array_like or sparse matrix
-            Points, or (m, n) kernel values with all training points.
-        """
-        values = self._values(X)
-        (machine,) = self._machines.members
-        settled: Array = machine.fitted.settled(values)
-        return settled
-
-    def score_samples(self, X: ArrayLike) -> Array:
-        """f + ρ at new points, (m,); see `decision_function`."""
-        return self.decision_function(X) + self.offset_
-
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """-1 for outliers and +1 for others, (m,); see `decision_function`."""
-        return np.where(self.decision_function(X) < 0.0, -1, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_random_state
 
-from indefinite_opt.estimators.multiclass import Machine
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.multiclass import Machine, Pair
 from indefinite_opt.estimators.parameters import KernelEstimator
+from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, refuse_mask
-from indefinite_opt.problem import remarks
-from indefinite_opt.quadratic import Gram, Status
+from indefinite_opt.modeling import weighted_bound
+from indefinite_opt.problem import KernelProblem, remarks
+from indefinite_opt.quadratic import Gram, Solver, Status
+from indefinite_opt.studies.baselines import Baseline
+from indefinite_opt.workflow import solve
 
 
 class SolvedEstimator(KernelEstimator):
@@ -53,6 +59,43 @@ class SolvedEstimator(KernelEstimator):
         for weight in (weights[weights > 0.0].min(), weights.max()):
             checks.weight_bound("sample_weight", float(weight))
         return weights
+
+    def _weighted(self, method: Any, weights: Array | None, argument: str = "sample_weight") -> Any:
+        """The formulation or baseline with the weights of its points, which errors call so."""
+        # Weights of points make no difference to an infinite C.
+        if weights is None or getattr(method, "C", 0.0) == np.inf:
+            return method
+        if not hasattr(method, "weights"):
+            takers = [
+                name for name, cls in known().items()
+                if hasattr(cls, "weights") and cls.task == method.task
+            ]  # fmt: skip
+            raise ParameterError(
+                argument, f"None, as {type(method).__name__} takes no weights",
+                "weights of points" + " or classes" * (method.task == "classification"),
+                f"Formulations that do: {', '.join(takers)}.",
+            )  # fmt: skip
+        weighted_bound(getattr(method, "C", 1.0), weights, weights.size, argument)
+        return replace(method, weights=weights)
+
+    def _solver_for(self, method: Any) -> str | Solver[Any] | None:
+        solver: str | Solver[Any] | None = self.solver
+        return solver
+
+    def _machine_of(
+        self, method: Any, problem: KernelProblem, seed: int, pair: Pair = (0,)
+    ) -> Machine:
+        """The machine of a formulation, or of a baseline, trained on a problem."""
+        if isinstance(method, Baseline):
+            return Machine(pair, method.fit(problem, seed))
+        result = solve(
+            problem, method, self._solver_for(method), self.tol, max_iter=self._step_limit(),
+            seed=seed,
+        )  # fmt: skip
+        return Machine.of(pair, result)
+
+    def _set_further_attributes(self, X: Any) -> None:
+        """Attributes of a fit to X that predictions do not need."""
 
     def _seed(self) -> int:
         seed = self.random_state or 0

@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import warnings
-from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,14 +18,11 @@ from sklearn.utils.validation import (
 )
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.estimators.multiclass import Machine, Machines, Training
 from indefinite_opt.estimators.solved import SolvedEstimator
-from indefinite_opt.estimators.training_data import Points, dense, training_data
+from indefinite_opt.estimators.training_data import Points, dense
 from indefinite_opt.foundation import Array, checks, parse_call, refuse_mask
-from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem, kernels
-from indefinite_opt.quadratic import Certificate, DenseGram, Gram, Solver
-from indefinite_opt.workflow import Bracket, Result, bound, solve
+from indefinite_opt.problem import kernels
+from indefinite_opt.quadratic import Gram, Solver
 
 SKLEARN_KERNELS = {
     "linear": "", "poly": "degree gamma coef0", "rbf": "gamma", "sigmoid": "gamma coef0"
@@ -99,6 +94,9 @@ class SupportVectorEstimator(SolvedEstimator):
     def _advice(self) -> str:
         scales = isinstance(self.kernel, str) and self.kernel in ("linear", "poly")
         return super()._advice() + (", or scale the features by StandardScaler" if scales else "")
+
+    def _solver_for(self, method: Any) -> str | Solver[Any] | None:
+        return "smo(second_order=True)" if self.solver is None else self.solver
 
     def _step_limit(self) -> int | None:
         if checks.is_whole(self.max_iter) and self.max_iter == -1:
@@ -230,6 +228,10 @@ class SupportVectorEstimator(SolvedEstimator):
             any(m.result is not None and m.result.doubt for m in machines.members)
         )
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
+        if not training.pairs:
+            self.n_iter_ = machines.members[0].steps
+            if self.verbose:
+                print(f"{self.n_iter_} steps")
 
     @property
     def coef_(self) -> Any:
@@ -246,87 +248,6 @@ class SupportVectorEstimator(SolvedEstimator):
             return normals
         normals.flags.writeable = False
         return normals
-
-
-class SingleMachine(SupportVectorEstimator, ABC):
-    """An estimator with one machine for all points, which may have targets."""
-
-    _called = "machines"
-    _task: ClassVar[str]
-
-    _targets: Array | None
-    """What the problem has for points with a weight, (n,); None for one class."""
-
-    @abstractmethod
-    def _formulation(self, weights: Array | None) -> Formulation:
-        """What is solved, with the weights of the points unless all are 1."""
-
-    def _solver(self, weights: Array | None) -> str | Solver[Any] | None:
-        return "smo(second_order=True)" if self.solver is None else self.solver
-
-    @abstractmethod
-    def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
-        """The classifier of the problem in the units of the estimator."""
-
-    def _trained(self, X: Any, targets: Array | None, sample_weight: Any) -> Self:
-        """The estimator, trained on validated points; those without a positive weight left out."""
-        weights = self._weights_of_points(X, sample_weight)
-        places = np.flatnonzero(weights)
-        own = None if np.all(weights[places] == 1.0) else weights[places]
-        data = training_data(X, self._kernel_for(X, weights), self.metric, places)
-        training = Training(data, places, [0, places.size], own, np.empty(0))
-        gram = training.gram()
-        self._warn_of_oddities(gram, stacklevel=4)
-        kept = None if targets is None else targets[places]
-        result = self._result(self._problem(training, gram, kept), own)
-        machine = Machine.of((0,), result)
-        machine = replace(machine, fitted=self._final(machine.fitted, training, gram))
-        self._warn_of_doubts([machine], stacklevel=4)
-        self._machines, self._targets = Machines(training, [machine]), kept
-        self._set_further_attributes(X)
-        self.n_iter_ = machine.steps
-        if self.verbose:
-            print(f"{machine.steps} steps")
-        return self
-
-    def _result(self, problem: KernelProblem, weights: Array | None) -> Result:
-        return solve(
-            problem, self._formulation(weights), self._solver(weights), self.tol,
-            max_iter=self._step_limit(), seed=self._seed(),
-        )  # fmt: skip
-
-    def _problem(self, training: Training, gram: DenseGram, targets: Array | None) -> KernelProblem:
-        known = training.data.definiteness()
-        return KernelProblem.from_gram(gram, targets, task=self._task, definiteness=known)
-
-    def _solved(self) -> tuple[Any, KernelProblem]:
-        """The machine, and the problem that it has solved, made again."""
-        check_is_fitted(self)
-        training = self._machines.training
-        (machine,) = self._machines.members
-        return machine, self._problem(training, training.gram(again=True), self._targets)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """Certificate of the solution, computed when it is read; that of a given matrix is kept."""
-
-        def compute() -> Certificate:
-            machine, problem = self._solved()
-            return machine.certificate(problem)
-
-        check_is_fitted(self)
-        return self._machines.kept("certificate", compute)
-
-    @property
-    def bracket_(self) -> Bracket:
-        """Bounds on the global optimum, computed when it is read, by a search of up to a minute."""
-        machine, problem = self._solved()
-        return bound(problem, machine.solved)
-
-    def _values(self, X: Any) -> Array:
-        check_is_fitted(self)
-        values: Array = self._machines.decisions(self._validated(X))[:, 0]
-        return values
 
 
 def as_csr(matrix: Any) -> Any:

@@ -187,7 +187,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         if self.solver is not None:
             return super()._machine(method, training, gram, pair, seed)
         checks.tolerance("tol", self.tol)
-        formulation = self._weighted(method, training, pair)
+        formulation = self._with_weights(method, training, pair)
         if not isinstance(gram, DenseGram):
             return self._descended(formulation, training, gram, pair, self._step_limit())
         own, y = training.part(gram, pair)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
 
-from indefinite_opt.estimators.multiclass import Training
+from indefinite_opt.estimators.kernel_regressor import FormulationRegressor
+from indefinite_opt.estimators.multiclass import Machine, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.support_vectors import (
-    SingleMachine,
+    HARD_MARGINS,
+    SupportVectorEstimator,
     hard_margin_bounds,
     refuse_infinite_C,
 )
@@ -20,11 +20,10 @@ from indefinite_opt.formulations import EpsilonSVR
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import DenseGram, Solver
-from indefinite_opt.workflow import Result, solve
+from indefinite_opt.quadratic import Solver
 
 
-class IndefiniteSVR(RegressorMixin, SingleMachine):
+class IndefiniteSVR(SupportVectorEstimator, FormulationRegressor):
     r"""Support vector regression with a kernel of any inertia, in place of `SVR`.
 
     .. math:: f(x) = \sum_i\beta_i k(x_i, x) + b,\qquad
@@ -98,8 +97,6 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
     (array([-3.,  3.]), 'LOCAL')
     """
 
-    _task = "regression"
-
     epsilon: Any
 
     def __init__(
@@ -121,65 +118,28 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
     ) -> None:
         self._keep(locals())
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on points X, or on a precomputed matrix, with targets y.
-
-        Parameters
-        ----------
-        X : (n, d) array_like or sparse matrix
-            Points in rows, of which sparse ones are made dense; (n, n) kernel values where these
-            are precomputed.
-        y : (n,) array_like
-            Targets.
-        sample_weight : (n,) array_like, optional
-            Weights of the points, by which C is multiplied; points without a
-            positive weight are left out.
-
-        Raises
-        ------
-        ProblemError, ValueError
-            If X or y has the wrong shape or entries that are not finite numbers, if the kernel is
-            not symmetric, or if no weight is positive.
-        ParameterError
-            If a parameter or a weight is out of its range.
-        """
-        points, targets = self._validated(X, reset=True, y=y, y_numeric=True)
-        targets = np.asarray(targets, dtype=np.float64)
-        weights = self._weights_of_points(points, sample_weight)
-        kept = targets[weights > 0.0]
+    def _of_problem(self, targets: Array) -> Array:
         # Without a large constant in the targets, which has no effect, differences of them count.
-        self._middle = 0.5 * float(kept.min()) + 0.5 * float(kept.max())
-        return self._trained(points, targets - self._middle, weights)
+        self._middle = 0.5 * float(targets.min()) + 0.5 * float(targets.max())
+        return targets - self._middle
 
-    def _formulation(self, weights: Array | None, C: float | None = None) -> EpsilonSVR:
-        return EpsilonSVR(C=self.C if C is None else C, epsilon=self.epsilon, weights=weights)
+    def _method(self) -> EpsilonSVR:
+        return EpsilonSVR(C=HARD_MARGINS[-1] if self._unbounded else self.C, epsilon=self.epsilon)
 
-    def _result(self, problem: KernelProblem, weights: Array | None) -> Result:
-        if not (checks.is_number(self.C) and np.isposinf(self.C)):
-            return super()._result(problem, weights)
+    @property
+    def _unbounded(self) -> bool:
+        """Whether C is infinite."""
+        return checks.is_number(self.C) and bool(np.isposinf(self.C))
+
+    def _machine(self, method: EpsilonSVR, problem: KernelProblem) -> Machine:
+        if not self._unbounded:
+            return super()._machine(method, problem)
         bounds = hard_margin_bounds(problem.gram.largest, float(np.ptp(problem.targets)))
         for C in bounds:
-            result = solve(
-                problem, self._formulation(None, C), self._solver(None), self.tol,
-                max_iter=self._step_limit(), seed=self._seed(),
-            )  # fmt: skip
-            if np.abs(result.values["beta"]).max() < C:
-                return result
+            machine = super()._machine(replace(method, C=C, weights=None), problem)
+            if np.abs((machine.values or {})["beta"]).max() < C:
+                return machine
         raise refuse_infinite_C(bounds[-1], "some errors beyond epsilon cannot be avoided")
 
-    def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
+    def _final(self, fitted: Classifier, training: Training) -> Classifier:
         return replace(fitted, offset=fitted.offset + self._middle)
-
-    def predict(self, X: ArrayLike) -> Array:
-        """f at new points.
-
-        Parameters
-        ----------
-        X : (m, d) array_like or sparse matrix
-            Points, or (m, n) kernel values with all training points.
-
-        Returns
-        -------
-        (m,) ndarray
-        """
-        return self._values(X)

@@ -39,6 +39,15 @@ class TrainingData(ABC):
         """Kernel values among new points, (m, m); None if they cannot be known."""
         return None
 
+    @property
+    def given_distances(self) -> Array | None:
+        """The distances of all pairs of training points, (n, n), if these were given."""
+        return None
+
+    def distances(self, X: Any) -> Array:
+        """Distances of new points to the training points, (m, n), where the kernel has them."""
+        return self.rows(X)
+
     def definiteness(self) -> kernels.Definiteness | None:
         """The theorem that proves the kernel definite, if there is one."""
         return None
@@ -108,6 +117,16 @@ class Matrix(TrainingData):
 
     def rows(self, X: Array, chosen: NDArray[np.intp] | None = None) -> Array:
         return self._values(X[:, self.places if chosen is None else self.places[chosen]])
+
+    @property
+    def given_distances(self) -> Array | None:
+        if self.kernel is None or self.pairs is None:
+            return None
+        whole = self.places.size == len(self.pairs)
+        return self.pairs if whole else self.pairs[np.ix_(self.places, self.places)]
+
+    def distances(self, X: Array) -> Array:
+        return X[:, self.places]
 
     def _values(self, pairs: Array) -> Array:
         if self.kernel is None:

@@ -45,7 +45,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "max_iter": (1,), "decision_function_shape": ("ovo",), "break_ties": (True,),
     "random_state": (1,), "solver": ("multistart", "none of them"), "cache_size": (1.0,),
     "shrinking": (False,), "verbose": (True,), "epsilon": (0.4,), "nu": (0.2,),
-    "formulation": ("ESVM",), "metric": ("precomputed",), "n_components": (2,),
+    "formulation": ("ESVM", "NuSVR", "SVDD"), "metric": ("precomputed",), "n_components": (2,),
     "spectrum": ("flip",),
 }  # fmt: skip
 """Other values of every argument of every estimator; the last ones may be refused."""
@@ -82,8 +82,15 @@ def said_of(estimator: type, name: str) -> str:
 
 LABELS: dict[type, tuple[Any, ...]] = {
     iopt.IndefiniteSVC: (PAIR, THREE), iopt.KernelClassifier: (PAIR, THREE),
+    iopt.KernelRegressor: (TARGETS,), iopt.KernelOutlierDetector: (None,),
     iopt.IndefiniteSVR: (TARGETS,), iopt.IndefiniteOneClassSVM: (None,),
     iopt.PseudoEuclideanEmbedding: (None,), iopt.SpectrumTransformer: (None,),
+}  # fmt: skip
+
+
+BASELINES = {
+    iopt.KernelClassifier: "LSSVM", iopt.KernelRegressor: "KernelRidge",
+    iopt.KernelOutlierDetector: "KNNDistance",
 }  # fmt: skip
 
 
@@ -91,8 +98,8 @@ def contexts(estimator: type) -> list[dict[str, Any]]:
     """The other arguments with which each one is changed."""
     if estimator is iopt.SpectrumTransformer:
         return [{}]
-    if estimator is iopt.KernelClassifier:
-        return [{}, {"kernel": "laplacian"}, {"formulation": "LSSVM"}]
+    if estimator in BASELINES:
+        return [{}, {"kernel": "laplacian"}, {"formulation": BASELINES[estimator]}]
     return [{"kernel": kernel} for kernel in KERNELS if not (
         estimator is iopt.PseudoEuclideanEmbedding and kernel in ("poly", "sigmoid(r=-1)")
     )]  # fmt: skip

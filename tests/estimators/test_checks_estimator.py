@@ -19,8 +19,19 @@ DISTANCES: dict[str, Any] = {
     "metric": "precomputed",
 }
 
+ESTIMATORS_OF: dict[str, Any] = {
+    "classification": iopt.KernelClassifier,
+    "regression": iopt.KernelRegressor,
+    "one class": iopt.KernelOutlierDetector,
+}
+
+FITTING = {"NuSVR": "NuSVR(C=200)", "SVDD": "SVDD(C=0.1)", "OneClassLP": "OneClassLP(nu=0.1)"}
+"""Parameters with which 200 targets are fitted, and some of 100 points are outliers."""
+
 ESTIMATORS = [
     iopt.KernelClassifier(),
+    iopt.KernelRegressor(),
+    iopt.KernelOutlierDetector(),
     iopt.IndefiniteSVC(),
     iopt.IndefiniteSVR(),
     iopt.IndefiniteOneClassSVM(),
@@ -33,6 +44,8 @@ WITH_WEIGHTS = [
     iopt.KernelClassifier("SpectrumSVM", "gaussian"),
     iopt.KernelClassifier("ESVM", "gaussian"),
     iopt.KernelClassifier(kernel="precomputed"),
+    iopt.KernelRegressor(kernel="precomputed"),
+    iopt.KernelOutlierDetector(kernel="l1-gaussian"),
     iopt.IndefiniteSVC(kernel="precomputed"),
     iopt.IndefiniteSVC(kernel="l1-gaussian"),
     iopt.IndefiniteSVC(kernel="sigmoid", break_ties=True),
@@ -48,14 +61,14 @@ WITH_WEIGHTS = [
 
 WITHOUT_WEIGHTS = [
     *(
-        iopt.KernelClassifier(name)
+        ESTIMATORS_OF[as_method(name).task](FITTING.get(name, name))
         for name in iopt.available_formulations() + iopt.available_baselines()
-        if name not in ("SVMDual", "SpectrumSVM", "ESVM", "RVM")
-        and as_method(name).task == "classification"
+        if name not in ("SVMDual", "SpectrumSVM", "ESVM", "RVM", "EpsilonSVR", "OneClassSVM")
     ),
     iopt.KernelClassifier("RVM(tol=0.01)"),  # to 1e-6 each of its fits takes half a second
     # Its checks of weights of classes give kernel values for distances, which are refused.
     iopt.KernelClassifier(**DISTANCES),
+    iopt.KernelRegressor(FITTING["NuSVR"], **DISTANCES),
 ]
 
 

@@ -28,6 +28,8 @@ ESTIMATORS: dict[str, tuple[Any, Any]] = {
     "KernelClassifier": (iopt.KernelClassifier, TWO),
     "regression": (iopt.IndefiniteSVR, X[:, 1]),
     "one class": (iopt.IndefiniteOneClassSVM, None),
+    "KernelRegressor": (iopt.KernelRegressor, X[:, 1]),
+    "KernelOutlierDetector": (iopt.KernelOutlierDetector, None),
 }
 
 
