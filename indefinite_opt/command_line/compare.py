@@ -26,11 +26,13 @@ from indefinite_opt.workflow import WIDTH, in_pairs
 
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
-    "nu=[0.1, 0.3, 0.5], relative_gamma=[0.1, 1, 10]"
+    "nu=[0.1, 0.3, 0.5], relative_epsilon=[0.01, 0.1, 1], relative_gamma=[0.1, 1, 10], "
+    "form=['gaussian', 'exponential', 'linear']"
 )
 """Powers of ten around the default of C and from that of the penalty ρ on, multiples of the least
-feasible bounds β and μ, numbers of neighbours, shares ν, and multiples of the default γ where
-neither --kernel nor --gamma gives one. Embedded data take about a minute."""
+feasible bounds β and μ, numbers of neighbours, shares ν, widths ε in standard deviations of the
+targets, multiples of the default γ where neither --kernel nor --gamma gives one, and forms of
+distances unless --form or --gamma is given."""
 
 
 @options.with_options
@@ -69,6 +71,10 @@ def compare(
         fitting = {name for method in usual for name in Grid(method).names}
         if usual and not data.has_own_gamma and has_gamma(problem.kernel):
             fitting.add("relative_gamma")
+        if usual and problem.D is not None and data.form is None and data.gamma is None:
+            fitting.add("form")
+        if "epsilon" in fitting:
+            fitting.add("relative_epsilon")
         values = {name: several for name, several in values.items() if name in fitting}
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)

@@ -46,6 +46,9 @@ from indefinite_opt.studies.protocols import (
 )
 from indefinite_opt.studies.study import Study, StudyOutcome
 
+RELATIVE_EPSILON = "relative_epsilon"
+"""Name in grids of ε in units of the standard deviation of the targets."""
+
 Test = tuple[ArrayLike, ArrayLike | None] | tuple[ArrayLike, ArrayLike | None, ArrayLike]
 
 
@@ -102,9 +105,10 @@ def compare(
         Values of parameters, such as {"C": [0.1, 1, 10], "kernel": ["linear", "gaussian"]}, for
         every method that has the parameter and for which it is not written out. In place of
         kernels "gamma" may have values of γ for the kernel of the problem, of points or of
-        distances, and "relative_gamma" multiples of its own γ. Without a protocol
-        the values are chosen in each fold by three folds of its training points (`Nested`), and
-        then tested once.
+        distances, and "relative_gamma" multiples of its own γ; "form" may have forms of distances
+        beside them, see `Grid`. "relative_epsilon" has multiples of the standard deviation of the
+        targets, which are values of ε. Without a protocol the values are chosen in each fold by
+        three folds of its training points (`Nested`), and then tested once.
     record : path, optional
         A .jsonl file that receives every cell as soon as it is known, so that an interrupted
         comparison can be resumed, or a folder for it. It may hold many comparisons, of which one
@@ -177,7 +181,7 @@ def compare(
     check_problem(problem)
     problem = _of_task(problem, task)
     scores = scores_of(problem)
-    grids = _grids(formulations, solvers, {} if grid is None else grid, problem.task)
+    grids = _grids(formulations, solvers, _in_units(grid, problem), problem.task)
     held_out = None if test is None else _checked_test(problem, test)
     several = any(len(each.entries) > 1 for _, each in grids)
     if protocol is not None and held_out is not None:
@@ -206,10 +210,30 @@ def compare(
     )  # fmt: skip
     outcome = study.run(record, n_jobs, cluster=cluster, resume=resume, progress=progress)
     if grid:
-        over = (f"{name} in {', '.join(map(str, values))}" for name, values in grid.items())
+        over = [f"{name} in {', '.join(map(str, values))}" for name, values in grid.items()]
+        if RELATIVE_EPSILON in grid:
+            over.append(f"standard deviation of the targets: {_spread(problem):.6g}")
         outcome.settings["grid"] = "; ".join(over)
     outcome.settings["methods"] = ", ".join(dict.fromkeys(title for title, _ in grids))
     return outcome
+
+
+def _in_units(grid: Any, problem: KernelProblem) -> Any:
+    """The values of a grid, with ε in the units of the targets."""
+    if not isinstance(grid, Mapping) or RELATIVE_EPSILON not in grid:
+        return {} if grid is None else grid
+    if problem.task != "regression":
+        raise ParameterError("grid", f"no {RELATIVE_EPSILON} without targets", RELATIVE_EPSILON)
+    if "epsilon" in grid:
+        raise ParameterError("grid", f"epsilon or {RELATIVE_EPSILON}", "both")
+    others = {name: values for name, values in grid.items() if name != RELATIVE_EPSILON}
+    shares = finite_array("grid", np.atleast_1d(grid[RELATIVE_EPSILON]), (None,))
+    return others | {"epsilon": [float(f"{each:.3g}") for each in shares * _spread(problem)]}
+
+
+def _spread(problem: KernelProblem) -> float:
+    """The standard deviation of the targets, or 1 if all are the same."""
+    return float(np.std(problem.targets)) or 1.0
 
 
 def _of_task(problem: KernelProblem, task: str | None) -> KernelProblem:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import cached_property, frozen, labelled
+from indefinite_opt.foundation import cached_property, derived, frozen, labelled
 from indefinite_opt.problem import (
     ConfidenceProblem,
     Kernel,
@@ -138,7 +138,7 @@ class Data:
         """
         given = self._loaded
         if isinstance(kernel, Bandwidth):
-            kernel = kernel.of(self.problem.kernel)
+            kernel = kernel.of(self.in_form(kernel.form))
         if self.test is not None and kernel not in (None, self.problem.kernel):
             expected = f"{self.problem.kernel or 'none'}, of which the rows of the test points are"
             raise ParameterError("kernel", expected, str(kernel))
@@ -156,7 +156,7 @@ class Data:
             If the data are similarities, or a problem without points, which have no other kernel.
         """
         if isinstance(kernel, Bandwidth):
-            kernel = kernel.of(self.problem.kernel)
+            kernel = kernel.of(self.in_form(kernel.form))
         given = self._loaded
         chosen = kernel if kernel is not None else next(iter(self.kernels), None)
         if isinstance(given, Dataset):
@@ -168,6 +168,17 @@ class Data:
             check_problem(made)
             return made
         return given if chosen is None else given.with_kernel(chosen)
+
+    def in_form(self, form: str | None) -> Any:
+        """The kernel of the data, or that of another form of their distances with its usual γ."""
+        problem = self.problem
+        if form is None or (problem.D is not None and problem.kernel.form == form):
+            return problem.kernel
+        if problem.D is None:
+            raise ParameterError(
+                "form", f"none for {problem.name}, which is not made of distances", form
+            )
+        return derived(problem, ("form", form), lambda: usual_kernel(problem.D, form))
 
     def split(self, problem: KernelProblem, train: NDArray[Any], test: NDArray[Any]) -> Split:
         """The training problem and the test rows of a division; see `test` for an empty one.
@@ -212,6 +223,16 @@ class Data:
         # What is derived is derived again in other processes, but for the digest.
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**state, "digest": self.digest}
+
+
+def usual_kernel(D: Any, form: str) -> Kernel:
+    """The kernel of distances with the γ that it has where none is given.
+
+    >>> usual_kernel([[0.0, 1.0], [1.0, 0.0]], "exponential").gamma
+    2.0
+    """
+    kernel: Kernel = KernelProblem.from_distances(D, form=form).kernel
+    return kernel
 
 
 def described_class(problem: KernelProblem) -> Any:

@@ -68,13 +68,13 @@ def default_methods(task: str = "classification") -> list[Method]:
     return chosen + [each() for each in known_baselines().values() if each.task == task]
 
 
-KERNELS = ("kernel", "gamma", "relative_gamma")
-"""Names in grids that vary the kernel of the data, of which a grid has one at most."""
+KERNELS = ("kernel", "form", "gamma", "relative_gamma")
+"""Names in grids that vary the kernel of the data: kernels, or forms and one of both γ."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Bandwidth:
-    """The kernel of the data with another γ, or with a multiple of its own.
+    """The kernel of the data in another form, with another γ or with a multiple of its own.
 
     Examples
     --------
@@ -84,14 +84,22 @@ class Bandwidth:
     'gaussian(gamma=0.5)'
     """
 
-    gamma: float
+    gamma: float | None
+    """None for that of the kernel, or none."""
     relative: bool = False
+    form: str | None = None
+    """Of distances: a name in `kernels.FORMS`; None for the form that the data have."""
 
     def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma)
+        checks.positive("gamma", self.gamma, optional=True)
+        if self.form is not None:
+            checks.choice("form", self.form, kernels.FORMS)
 
     def of(self, kernel: Any) -> Kernel:
-        """The changed kernel; `ParameterError` for one without a γ."""
+        """The kernel, which has this form, with this γ; `ParameterError` for one without a γ."""
+        if self.gamma is None:
+            own: Kernel = kernel
+            return own
         if not has_gamma(kernel) or (self.relative and kernel.gamma is None):
             got = "similarities that were computed before" if kernel is None else str(kernel)
             raise ParameterError("gamma", "a kernel that has one", got)
@@ -100,7 +108,10 @@ class Bandwidth:
         return changed
 
     def __str__(self) -> str:
-        return f"{'relative_' * self.relative}gamma={short(self.gamma)}"
+        told = [] if self.form is None else [f"form={self.form}"]
+        if self.gamma is not None:
+            told.append(f"{'relative_' * self.relative}gamma={short(self.gamma)}")
+        return ", ".join(told)
 
 
 def has_gamma(kernel: Any) -> bool:
@@ -161,8 +172,12 @@ class Grid:
     kernel : str, Kernel or a list of them, optional
         Kernels of the data, as in `kernels.get`. By default that of the data. For data given as
         distances, `"distance(form=gaussian, gamma=2)"` and the like.
+    form : str or a list of them, optional
+        In place of kernels: these forms of the distances of the data, see `kernels.FORMS`.
     gamma, relative_gamma : float or a list of them, optional
         In place of kernels: the kernel of the data with these γ, or with multiples of its own γ.
+        With forms, those that have a γ; their own one is 1/mean(d²) of "gaussian", and 1/mean(d) of
+        "exponential", where the data have another form.
     solver : str, optional
         By default the method's own.
     warm : bool
@@ -199,6 +214,7 @@ class Grid:
         method: Method | type[Method] | str,
         *,
         kernel: str | Kernel | Bandwidth | Sequence[str | Kernel | Bandwidth] | None = None,
+        form: str | Sequence[str] | None = None,
         gamma: float | Sequence[float] | None = None,
         relative_gamma: float | Sequence[float] | None = None,
         solver: str | None = None,
@@ -214,7 +230,9 @@ class Grid:
             checks.choice(f"parameter of {type(self.method).__name__}", name, self.names)
             if not values:
                 raise ParameterError(name, "at least one value", repr(parameters[name]))
-        given = {"kernel": kernel, "gamma": gamma, "relative_gamma": relative_gamma}
+        given = {
+            "kernel": kernel, "form": form, "gamma": gamma, "relative_gamma": relative_gamma
+        }  # fmt: skip
         self.kernels = _kernels({name: one for name, one in given.items() if one is not None})
         self.solver = _solver_of(self.method, solver)
         named = None if self.solver == BY_SIZE else self.solver
@@ -308,8 +326,9 @@ class Grid:
         """
         tied = [self.entries[index] for index in self._tied(scores)]
         axes = [("method", name, values) for name, values in self._varied.items()]
-        widths = [one for one in self.kernels if isinstance(one, Bandwidth)]
-        if len(widths) == len(self.kernels):
+        chosen = {getattr(entry.kernel, "form", None) for entry in tied}
+        if all(isinstance(one, Bandwidth) for one in self.kernels) and len(chosen) == 1:
+            widths: Any = [one for one in self.kernels if getattr(one, "form", None) in chosen]
             axes.append(("kernel", "gamma", tuple(one.gamma for one in widths)))
         found = []
         for part, name, values in axes:
@@ -338,16 +357,24 @@ def _kernels(given: Mapping[str, Any]) -> tuple[Kernel | Bandwidth | None, ...]:
     """The kernels of a grid, or that of the data if none are given."""
     if not given:
         return (None,)
-    if len(given) > 1:
-        raise ParameterError("grid", f"one of {', '.join(KERNELS)}", " and ".join(given))
-    ((name, several),) = given.items()
-    values = _several(several)
-    if not values:
-        raise ParameterError(name, "at least one value", repr(several))
-    if name != "kernel":
-        return tuple(Bandwidth(value, name == "relative_gamma") for value in values)
+    values = {name: _several(several) for name, several in given.items()}
+    for name, several in values.items():
+        if not several:
+            raise ParameterError(name, "at least one value", repr(given[name]))
+    forms = values.pop("form", (None,))
+    if len(values) > 1 or ("kernel" in values and forms != (None,)):
+        expected = f"one of {', '.join(KERNELS)}, but for a form with one of both gammas"
+        raise ParameterError("grid", expected, " and ".join(given))
+    if "kernel" in values:
+        return tuple(
+            one if one is None or isinstance(one, Bandwidth) else kernels.get(one)
+            for one in values["kernel"]
+        )
+    ((name, widths),) = values.items() or (("gamma", (None,)),)
     return tuple(
-        one if one is None or isinstance(one, Bandwidth) else kernels.get(one) for one in values
+        Bandwidth(width, name == "relative_gamma", form)
+        for form in forms
+        for width in (widths if form in (None, *kernels.FORMS_WITH_GAMMA) else (None,))
     )
 
 

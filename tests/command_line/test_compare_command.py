@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import Result
@@ -77,6 +79,47 @@ def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> No
     assert found[columns].values.tolist() == expected.frame[columns].values.tolist()
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert f"| SVMDual: {expected.summary['chosen'][0]} |" in table
+
+
+@pytest.mark.usefixtures("no_report")
+def test_the_default_grid_has_forms_of_distances_and_epsilon_in_units_of_the_targets(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grids: list[Any] = []
+
+    def compared(*_: object, grid: object, **__: object) -> None:
+        grids.append(grid)
+        raise KeyboardInterrupt
+
+    with np.load(folder / "points.npz") as arrays:
+        np.savez(tmp_path / "targets.npz", X=arrays["X"], y=0.02 * arrays["X"][:, 0])
+    distances, targets = folder / "distances.npz", tmp_path / "targets.npz"
+    with monkeypatch.context() as patched:
+        patched.setattr(iopt, "compare", compared)
+        for words in (
+            (distances,),
+            (distances, "--form", "linear"),
+            (distances, "--gamma", 2),
+            (folder / "points.npz", "--kernel", "gaussian"),
+            (targets,),
+        ):
+            run("compare", *words, "--output", tmp_path / "out")
+    both, linear, given, points, regression = grids
+    assert {"form", "relative_gamma"} <= set(both)
+    assert both["form"] == ["gaussian", "exponential", "linear"]
+    assert not {"form", "relative_gamma"} & {*linear, *given}
+    assert "form" not in points
+    assert "relative_gamma" in points
+    assert "relative_epsilon" in regression
+    assert not any("relative_epsilon" in each for each in grids[:4])
+    # The tube of the default ε = 0.1 is wider than these targets, and f is a constant.
+    text = printed("compare", targets, "--formulations", "EpsilonSVR", "--output", tmp_path / "new")
+    row = pd.read_csv(tmp_path / "new" / "cells.csv")
+    assert row["r2"].mean() > 0.9
+    chosen = float(re.findall(r"epsilon=([\d.e-]+)", text)[0])
+    with np.load(targets) as arrays:
+        share = chosen / np.std(arrays["y"])
+    assert min(abs(share / each - 1.0) for each in (0.01, 0.1, 1.0)) < 0.01
 
 
 @pytest.mark.usefixtures("no_report")
