@@ -28,6 +28,7 @@ from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.cells import FAILURES, Cell, Plan, key_of, own_code_of
 from indefinite_opt.studies.data import Data, Source, facts_of, training_problem
+from indefinite_opt.studies.kernel_words import kernels_in_words
 from indefinite_opt.studies.methods import Entry, Grid, Method, as_grid
 from indefinite_opt.studies.metrics import COMPARED, METRICS, as_metrics
 from indefinite_opt.studies.over_divisions import (
@@ -302,7 +303,19 @@ class StudyOutcome:
     @cached_property
     def settings(self) -> dict[str, str]:
         """What is needed to run the study again, beside several data sets and the methods."""
-        return {**(facts_of(self.problem) if self._compares else {}), **settings_of(self.study)}
+        facts = facts_of(self.problem) if self._compares else {}
+        if facts:
+            (facts["kernel"],) = self.kernels.values()
+        return {**facts, **settings_of(self.study)}
+
+    @property
+    def kernels(self) -> dict[str, str]:
+        """The kernels of each data set in words: form, γ, and where γ comes from."""
+        study = self.study
+        return {
+            name: kernels_in_words(data, [study.grid(name, label) for label in study.grids])
+            for name, data in study.sources.items()
+        }
 
     @property
     def scores(self) -> tuple[Score, ...]:

@@ -177,7 +177,17 @@ def to_latex(outcome: Any, caption: str, label: str, chosen: bool = False) -> st
     scores = Scores.of(outcome)
     table, best = cells(scores)
     ruled = () if methods_in_rows(scores) else (len(table) - 1,)
-    return latex_table(table, list(table)[1:], caption or scores.what, label, best, ruled)
+    told = caption or f"{scores.what}. {_kernels(outcome)}"
+    return latex_table(table, list(table)[1:], told, label, best, ruled)
+
+
+def _kernels(outcome: Any) -> str:
+    """The kernels of the data sets, as a sentence."""
+    found: dict[str, list[str]] = {}
+    for name, told in outcome.kernels.items():
+        found.setdefault(told, []).append(name)
+    several = (f"{told} ({', '.join(names)})" for told, names in found.items())
+    return f"Kernel: {next(iter(found)) if len(found) == 1 else '; '.join(several)}"
 
 
 def conclusions(outcome: Any) -> list[str]:

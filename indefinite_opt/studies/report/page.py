@@ -89,6 +89,7 @@ def study_to_html(outcome: Any, path: str | Path) -> Path:
     """Write a study over data sets as one HTML file, as `to_html` does of a comparison."""
     study, scores = outcome.study, over_data.Scores.of(outcome)
     table, best = over_data.cells(scores)
+    kernels = outcome.kernels
     sizes = [_counted(study.sources, "data set"), _counted(study.grids, "method")]
     page = Template(_STUDY_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(", ".join(sizes)),
@@ -108,7 +109,7 @@ def study_to_html(outcome: Any, path: str | Path) -> Path:
         methods=definitions(study.grids),
         data=html_cells([
             {"Data": name, "Points": str(data.y.size), "Task": data.task,
-             "Kernel": "; ".join(map(str, data.kernels)) or "default"}
+             "Kernel": kernels[name]}
             for name, data in study.sources.items()
         ]),
         settings=definitions(outcome.settings),

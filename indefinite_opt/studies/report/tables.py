@@ -71,8 +71,14 @@ def gap_text(row: Row) -> tuple[str, str]:
 
 
 def within_text(share: float) -> str:
-    """The relative gap to a proved bound."""
-    return at_most(share) if math.isfinite(share) else "–"
+    """The relative gap to a proved bound.
+
+    >>> within_text(2e-5), within_text(1.4), within_text(math.inf)
+    ('2e-5', '2', '–')
+    """
+    if not math.isfinite(share):
+        return "–"
+    return f"{float(at_most(share)):g}" if share > 0.9 else at_most(share)
 
 
 def proved_text(row: Row) -> str:
@@ -109,6 +115,9 @@ def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
 _COLUMNS = ("claim", "proved within", "seconds", "objective", "SVs", "chosen", "solver", "evidence")
 """Columns of the terminal's table behind the method and its scores."""
 
+_FOLDED = 32
+"""Characters of the chosen parameters on a line, where they do not fit on one."""
+
 _GAP = 2
 """Spaces between two columns."""
 
@@ -141,17 +150,22 @@ def to_latex(comparison: ComparisonLike, caption: str, label: str, chosen: bool)
     """The summary as a LaTeX table for booktabs: scores, claims, and within what is proved."""
     problem, summary = comparison.problem, records_of(comparison.summary)
     heads, rows = score_heads(comparison), []
+    whole = all(row["support"] % 1.0 == 0.0 for row in summary if not math.isnan(row["support"]))
+    counted = ".0f" if whole else ".1f"
     for name, row in zip(row_labels(comparison), summary, strict=True):
         scores = score_texts(row, comparison, units=False).values()
         cells = {
             "method": name, **dict(zip(heads, scores, strict=True)),
             "claim": claim_text(row).replace("-", "–"),  # a baseline has none
-            "proved within": proved_text(row), "SVs": number_text(row["support"], ".4g"),
+            "proved within": proved_text(row), "SVs": number_text(row["support"], counted),
         }  # fmt: skip
         rows.append(cells | ({"chosen": row["chosen"]} if chosen else {}))
     best = np.zeros((len(rows), len(rows[0])), dtype=bool)
     best[:, 1] = [is_best(row, comparison) for row in summary]
-    told = caption or f"{problem.name}, n = {problem.n}: {comparison.settings['evaluation']}"
+    settings = comparison.settings
+    told = caption or (
+        f"{problem.name}, n = {problem.n}: {settings['evaluation']}. Kernel: {settings['kernel']}"
+    )
     return latex_table(rows, [*heads, "proved within", "SVs"], told, label, best)
 
 
@@ -217,8 +231,8 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     """The summary for a terminal, with one line for each method and as many columns as fit.
 
     No number is ever cut: columns that do not fit are left out as a whole, and the caption names
-    them. Method, accuracy and claim always stay. The most frequent of the
-    chosen parameters are shown; the Markdown table has them all.
+    them. Method, accuracy and claim always stay. The most frequent of the chosen parameters are
+    shown, on two lines where one does not fit; the Markdown table has them all.
     """
     from rich import box
     from rich.table import Table
@@ -232,6 +246,8 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     widths = {name: max(map(len, [name, *(str(row[name]) for row in rows)])) for name in columns}
     empty = "" if any(row["chosen"] for row in rows) else "chosen"
     shown, left_out = [name for name in columns if name != empty], []
+    longest = max(len(word) for row in rows for word in ["", *row["chosen"].split()])
+    whole, widths["chosen"] = widths["chosen"], min(widths["chosen"], max(longest, _FOLDED))
     # In this order narrow terminals go without columns.
     others = (
         "evidence", "solver", "SVs", "objective", "seconds", "proved within", "chosen",
@@ -243,6 +259,7 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
         if name in shown:
             shown.remove(name)
             left_out.append(name)
+    spare = max(width - sum(widths[name] + _GAP for name in shown) + _GAP, 0)
     told = ", ".join(reversed(left_out))
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0),
@@ -250,7 +267,9 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     )  # fmt: skip
     for name in shown:
         justify: Any = "right" if name in _right(comparison) else "left"
-        table.add_column(name, justify=justify, no_wrap=name != "method", overflow="fold")
+        most = min(whole, widths[name] + spare) if name == "chosen" else None
+        folds = name in ("method", "chosen")
+        table.add_column(name, justify=justify, no_wrap=not folds, max_width=most, overflow="fold")
     for cells in rows:
         table.add_row(*(cells[name] for name in shown))
     return table
