@@ -16,44 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from indefinite_opt import errors
 from indefinite_opt.errors import IndefiniteOptError
-from indefinite_opt.formulations import (
-    ESVM,
-    KSVM,
-    LPSVM,
-    SVDD,
-    ConvexHullDual,
-    ConvexHullPrimal,
-    EpsilonSVR,
-    GuoSchuurmansLP,
-    GuoSchuurmansQP,
-    KernelLogistic,
-    LussBall,
-    LussDual,
-    NuSVM,
-    NuSVR,
-    OneClassLP,
-    OneClassSVM,
-    PseudoEuclideanPrimal,
-    SeparabilitySVM,
-    SpectrumSVM,
-    SVMDual,
-    UniformWeights,
-    available_formulations,
-)
-from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
-from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status, depot
-from indefinite_opt.workflow import (
-    available_solvers,
-    bound,
-    check,
-    load,
-    show_versions,
-    solve,
-    solve_path,
-    solve_qp,
-)
-from indefinite_opt.workflow.certificates import verify
 
 if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
     from indefinite_opt import figures, theory
@@ -67,6 +29,33 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         PseudoEuclideanEmbedding,
         SpectrumTransformer,
     )
+    from indefinite_opt.formulations import (
+        ESVM,
+        KSVM,
+        LPSVM,
+        SVDD,
+        ConvexHullDual,
+        ConvexHullPrimal,
+        EpsilonSVR,
+        GuoSchuurmansLP,
+        GuoSchuurmansQP,
+        KernelLogistic,
+        LussBall,
+        LussDual,
+        NuSVM,
+        NuSVR,
+        OneClassLP,
+        OneClassSVM,
+        PseudoEuclideanPrimal,
+        SeparabilitySVM,
+        SpectrumSVM,
+        SVMDual,
+        UniformWeights,
+        available_formulations,
+    )
+    from indefinite_opt.modeling import Classifier, Formulation
+    from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
+    from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status, depot
     from indefinite_opt.studies import compare
     from indefinite_opt.studies.baselines import (
         KNN,
@@ -79,6 +68,17 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         KNNRegression,
         available_baselines,
     )
+    from indefinite_opt.workflow import (
+        available_solvers,
+        bound,
+        check,
+        load,
+        show_versions,
+        solve,
+        solve_path,
+        solve_qp,
+    )
+    from indefinite_opt.workflow.certificates import verify
 
 __version__: str
 
@@ -152,14 +152,28 @@ __all__ = [
 
 
 _LATER = {
+    "formulations": "ESVM KSVM LPSVM SVDD ConvexHullDual ConvexHullPrimal EpsilonSVR "
+    "GuoSchuurmansLP GuoSchuurmansQP KernelLogistic LussBall LussDual NuSVM NuSVR OneClassLP "
+    "OneClassSVM PseudoEuclideanPrimal SeparabilitySVM SpectrumSVM SVMDual UniformWeights "
+    "available_formulations",
+    "modeling": "Classifier Formulation",
+    "problem": "ConfidenceProblem Kernel KernelProblem datasets kernels",
+    "quadratic": "Claim QuadraticProgram Solver Status depot",
+    "workflow": "available_solvers bound check load show_versions solve solve_path solve_qp",
+    "workflow.certificates": "verify",
     "estimators": "IndefiniteOneClassSVM IndefiniteSVC IndefiniteSVR KernelClassifier "
     "KernelOutlierDetector KernelRegressor PseudoEuclideanEmbedding SpectrumTransformer",
     "studies": "compare",
     "studies.baselines": "KNN KNNDistance KNNRegression LIBSVM LSSVM RVM Baseline KernelRidge "
     "available_baselines",
 }
-"""Names by the folder that is imported when the first of them is used: scikit-learn takes a second,
-and what only some calls need takes a third of the time of the rest."""
+"""Names by the folder that is imported when the first of them is used. Nothing is imported before,
+so that `indefinite-opt --help` need not wait; scikit-learn takes a second by itself."""
+
+_FOLDERS = (
+    "algebra", "core", "estimators", "figures", "formulations", "foundation", "modeling", "problem",
+    "quadratic", "solvers", "studies", "theory", "workflow",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -167,11 +181,13 @@ def __getattr__(name: str) -> Any:
         from indefinite_opt.foundation import version_of
 
         return version_of("indefinite_opt")
-    if name in ("figures", "studies", "theory"):
+    if name in _FOLDERS:
         return importlib.import_module(f"indefinite_opt.{name}")
     for folder, names in _LATER.items():
         if name in names.split():
-            return getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)
+            found = getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)
+            globals()[name] = found  # so that it is found at once from now on
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -86,7 +86,7 @@ class BuildError(IndefiniteOptError):
 
     Examples
     --------
-    `import indefinite_opt` raises it in a copy of the sources in which nothing was built:
+    The first call in a copy of the sources in which nothing was built raises it:
 
     >>> error = BuildError("the compiled core for Linux on x86_64 was not built")
     >>> isinstance(error, IndefiniteOptError)

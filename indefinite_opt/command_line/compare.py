@@ -17,12 +17,9 @@ from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line import options
-from indefinite_opt.command_line.terminal import console, print_json, say, stderr
+from indefinite_opt.command_line.terminal import WIDTH, console, print_json, say, stderr
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import parse_call, split_calls, writing
-from indefinite_opt.modeling import pair_problems
-from indefinite_opt.studies import Grid, bar, default_methods, has_gamma
-from indefinite_opt.workflow import WIDTH, in_pairs
 
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
@@ -59,6 +56,7 @@ def compare(
     The table is printed, and a report is written to the output folder. The exit code is 1 if every
     cell failed, or ended with the claim NONE. After Ctrl-C the same call continues the work.
     """
+    from indefinite_opt.studies import Grid, bar, default_methods, has_gamma
     from indefinite_opt.studies.report import failures, terminal_table
 
     problem = data.problem()
@@ -123,11 +121,6 @@ COLUMNS = {
 }  # fmt: skip
 """The columns of the table, on which side their cells stand, and the forms of numbers."""
 
-_RANDOM = np.random.default_rng(0).standard_normal((16, 16))
-LOADING = iopt.KernelProblem(_RANDOM + _RANDOM.T, np.repeat([-1, 1], 8))
-"""A problem whose bracket needs a relaxation. It is solved first with every formulation that it
-suits, so that rows do not count the time in which their code is loaded or compiled."""
-
 
 @dataclass(frozen=True)
 class DataOptions(options.DataOptions):
@@ -154,6 +147,9 @@ def side_by_side(
     formulations belong to different problems. If there are more than two classes, each pair has a
     row. The exit code is 1 if nothing was proved about any.
     """
+    from indefinite_opt.modeling import pair_problems
+    from indefinite_opt.workflow import in_pairs
+
     problem = data.problem()
     listed = formulations or USUAL[problem.task]
     chosen = [options.chosen_formulation(title) for title in split_calls(listed) or [listed]]
@@ -168,8 +164,12 @@ def side_by_side(
             rows.append({"formulation": name, "classes": pair, "problem": declared})
             works.append((part, formulation))
     limits = {"tol": tol, "time_limit": time_limit, "seed": seed, "prove": time_limit}
+    # A problem whose bracket needs a relaxation is solved first with every formulation that it
+    # suits, so that rows do not count the time in which their code is loaded.
+    random = np.random.default_rng(0).standard_normal((16, 16))
+    loading = iopt.KernelProblem(random + random.T, np.repeat([-1, 1], 8))
     for formulation in (iopt.SVMDual(), *chosen):
-        _solved(LOADING, formulation, limits)
+        _solved(loading, formulation, limits)
     for row, work in zip(rows, works, strict=True):
         row |= _solved(*work, limits)
     if as_json:

@@ -22,7 +22,6 @@ from indefinite_opt.command_line.terminal import (
 )
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.foundation import checks, finite_array, writing
-from indefinite_opt.quadratic import instances
 
 
 def problems(
@@ -70,6 +69,8 @@ def problems(
 
 def _exported(folder: Path) -> str:
     """Copy the module and its table, which need nothing else of this package."""
+    from indefinite_opt.quadratic import instances
+
     module = Path(instances.depot.__file__)
     with writing("export", folder, "folder"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typer import Argument, Option
@@ -18,10 +18,9 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.terminal import in_options
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import MAX_BYTES, checks, parse_call
-from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import as_text, kernels
-from indefinite_opt.studies import as_method
-from indefinite_opt.studies.baselines import Baseline
+
+if TYPE_CHECKING:
+    from indefinite_opt.modeling import Formulation
 
 FORMULATION = Argument(help="'SVMDual(C=10)', or one of your own, 'mine.py:MyDual(C=10)'.")
 DATA_DIR = Option(None, help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
@@ -119,6 +118,8 @@ class DataOptions:
 
     def problem(self) -> iopt.KernelProblem:
         """The problem that the data and their kernel make; no option is ignored."""
+        from indefinite_opt.problem import kernels
+
         dataset = self._read()
         kind, uses = "points", "kernel gamma a r degree scaling cache_mb"
         if dataset.K is not None:
@@ -180,6 +181,8 @@ class DataOptions:
 
 def _with_positive(dataset: iopt.datasets.Dataset, positive: str) -> iopt.datasets.Dataset:
     """The data set with labels -1 and 1, where 1 stands for the class of this name."""
+    from indefinite_opt.problem import as_text
+
     y, names = dataset.y, list(dataset.classes)
     if y is None or len(names) != 2:
         raise ParameterError("positive", "none for data without two classes", positive)
@@ -227,6 +230,9 @@ def facts_line(problem: iopt.KernelProblem) -> str:
 
 def chosen_formulation(title: str) -> Formulation:
     """The formulation of a title; `ParameterError` for a baseline, which only `compare` runs."""
+    from indefinite_opt.studies import as_method
+    from indefinite_opt.studies.baselines import Baseline
+
     method = as_method(title)
     if isinstance(method, Baseline):
         got = f"the baseline {type(method).__name__}"

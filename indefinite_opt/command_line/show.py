@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,13 @@ from rich.table import Table
 from typer import Argument, Option
 
 import indefinite_opt as iopt
-from indefinite_opt import solvers
 from indefinite_opt.command_line.options import DATA_DIR, JSON, chosen_formulation
 from indefinite_opt.command_line.terminal import console, print_json, say
-from indefinite_opt.foundation import checks, short
+from indefinite_opt.foundation import checks
+
+LISTED = Path(__file__).with_name("listed.json")
+"""What `list` says, so that it need not import every class, and the names of the data.
+`python tests/command_line/test_show_command.py` writes it anew."""
 
 
 def list_(
@@ -23,23 +25,14 @@ def list_(
     as_json: bool = JSON,
 ) -> None:
     """List the formulations, baselines, solvers, kernels and data."""
-    # "distance" has no default distance, so it cannot be made from its name alone.
-    kernels = [name for name in iopt.kernels.names() if name != "distance"]
-    sections: dict[str, dict[str, str]] = {
-        "formulations": {name: _method(name) for name in iopt.available_formulations()},
-        "baselines": {name: _method(name) for name in iopt.available_baselines()},
-        "solvers": {
-            name: _first_line(solver) + " (convex programs only)" * solver.needs_convex
-            for name, solver in sorted(solvers.known().items())
-        },
-        "kernels": {name: _first_line(iopt.kernels.get(name)) for name in kernels},
-        "data": iopt.datasets.describe(data_dir),
-    }
+    sections: dict[str, dict[str, str]] = json.loads(LISTED.read_text(encoding="utf-8"))
     if what != "all":
         checks.choice("what", what, [*sections, "all"])
         sections = {what: sections[what]}
-    elif not as_json:
-        sections["data"] = {"names": ", ".join(sections["data"])}
+    if "data" in sections and (as_json or what == "data" or data_dir is not None):
+        described = iopt.datasets.describe(data_dir)
+        short = what == "all" and not as_json
+        sections["data"] = {"names": ", ".join(described)} if short else described
     if as_json:
         print_json(sections)
         return
@@ -50,28 +43,6 @@ def list_(
         for name, meaning in entries.items():
             table.add_row(name, meaning)
         console.print(table, "")
-
-
-def _method(name: str) -> str:
-    """Parameters of a formulation or baseline, reference, task and, of a formulation, solvers."""
-    cls = getattr(iopt, name)
-    defaults = [
-        f"{field.name}={short(field.default)}"
-        for field in dataclasses.fields(cls)
-        if field.repr and field.default is not dataclasses.MISSING
-    ]
-    parts = [f"({', '.join(defaults)})"] * bool(defaults) + [cls.reference]
-    parts += [f"for {cls.task}"] * (cls.task != "classification")
-    if issubclass(cls, iopt.Formulation):
-        parts.append(f"solvers: {', '.join(iopt.available_solvers(name))}")
-    return "; ".join(parts)
-
-
-def _first_line(thing: object) -> str:
-    """What a docstring says first, without the key of a reference."""
-    return re.sub(
-        r" \(\[\w+\]_[^)]*\)|,? ?\[\w+\]_", "", (thing.__doc__ or "").strip().split("\n")[0]
-    )
 
 
 def show(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,6 @@ from indefinite_opt.command_line import options, terminal
 from indefinite_opt.command_line.terminal import answer, public, say
 from indefinite_opt.errors import DataError, IndefiniteOptError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
-from indefinite_opt.problem import Encoding, as_text, in_order, read_frame, read_grid, read_labels
-from indefinite_opt.quadratic import QP, proof_checker, read_document
-from indefinite_opt.workflow import (
-    PairwiseResult,
-    Result,
-    in_pairs,
-    kernel_values,
-    misfit,
-)
 
 PROGRESS_FROM = 1000
 """Points from which a solve may take seconds, so that its progress is shown in a terminal."""
@@ -104,7 +96,7 @@ def solve(
     except IndefiniteOptError as error:
         unwritten = f"{save} was not written: {error}"
     told = public(result)
-    lines = _lines(result) if isinstance(result, Result) else [str(result)]
+    lines = [str(result)] if isinstance(result, Mapping) else _lines(result)
     support = "no classifier, as the model has no coef"
     if "support" in told:
         support = f"{told['support']} support vectors of {problem.n} points"
@@ -117,8 +109,10 @@ def solve(
     answer(as_json, told, "\n".join(lines), good, result.status, unwritten)
 
 
-def _lines(result: Result) -> list[str]:
+def _lines(result: Any) -> list[str]:
     """What is printed of the result of one problem, but for its data."""
+    from indefinite_opt.quadratic import QP
+
     problem: Any = result.problem
     ends = [f"{one.objective:.6g} ({one.count})" for one in result.optima]
     lines = [
@@ -210,6 +204,9 @@ def predict(
     """
     import pandas as pd
 
+    from indefinite_opt.problem import as_text
+    from indefinite_opt.workflow import kernel_values, misfit
+
     terminal.check_writable(output=output)
     trained = iopt.load(model, max_bytes)
     problem: Any = trained.problem
@@ -246,7 +243,7 @@ def predict(
             say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
     if trained.doubt:
         say(trained.doubt, style="yellow", to=terminal.stderr)
-        weakest = trained if isinstance(trained, PairwiseResult) else trained.certificate
+        weakest: Any = trained if isinstance(trained, Mapping) else trained.certificate
         raise Exit(int(weakest.claim is iopt.Claim.NONE))
 
 
@@ -254,6 +251,8 @@ def _new_points(
     problem: iopt.KernelProblem, path: Path, label: str | None, max_bytes: int
 ) -> tuple[Any, Any, dict[str, Any]]:
     """New points, similarities or distances, true labels or None, names of the rows by title."""
+    from indefinite_opt.problem import Encoding, in_order, read_frame, read_grid, read_labels
+
     if path.suffix in (".csv", ".gz"):
         texts = problem.classes.dtype.kind == "U"
         if problem.X is None:
@@ -329,6 +328,8 @@ def bound(
     or its objective lies beyond the bound. Ctrl-C ends the search: the bracket so far, which is
     valid, is still printed, and the exit code is 130.
     """
+    from indefinite_opt.workflow import in_pairs
+
     terminal.check_writable(output=search.output, proof=search.proof)
     checks.positive("require_gap", require_gap, optional=True)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
@@ -395,6 +396,8 @@ def check_proof(
 
     The exit code is 1 unless the proof holds.
     """
+    from indefinite_opt.quadratic import proof_checker, read_document
+
     documents = [read_document(file) for file in (path, program) if file is not None]
     try:
         digests = {proof_checker.digest(document) for document in documents}

@@ -19,10 +19,12 @@ from rich.console import Console
 from typer import Exit
 from typer.core import TyperCommand
 
+import indefinite_opt as iopt
 from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError
 from indefinite_opt.foundation import read_arrays, read_bytes, read_json
-from indefinite_opt.quadratic import Claim, Status
-from indefinite_opt.workflow import WIDTH, Bracket, Result, training_fit
+
+WIDTH = 80
+"""The columns of prose."""
 
 # A pipe has no width of its own, unless COLUMNS says one; 100 columns hold most tables.
 width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
@@ -111,11 +113,13 @@ def answer(
     if error:
         say(f"error: {error}", "red", stderr)
         raise Exit(2)
-    raise Exit(130 if status is Status.INTERRUPTED else int(not good))
+    raise Exit(130 if status is iopt.Status.INTERRUPTED else int(not good))
 
 
 def public(found: Any) -> dict[str, Any]:
     """A result, bracket or certificate as JSON has it, without arrays; of pairs each of them."""
+    from indefinite_opt.workflow import Bracket, Result, training_fit
+
     if isinstance(found, Mapping):
         shared = "formulation status seconds gap gap_kind claim relative_gap rigorous"
         told = {name: getattr(found, name) for name in shared.split() if hasattr(found, name)}
@@ -134,7 +138,7 @@ def public(found: Any) -> dict[str, Any]:
         classifier = found.classifier
         told |= dict([training_fit(found)]) | {"support": classifier.support.size}
         told |= {"offset": classifier.offset} if hasattr(classifier, "offset") else {}
-    return {k: v.name if isinstance(v, Claim) else v for k, v in told.items()}
+    return {k: v.name if isinstance(v, iopt.Claim) else v for k, v in told.items()}
 
 
 def print_json(value: object) -> None:
