@@ -289,3 +289,8 @@ def test_a_printed_comparison_is_as_wide_as_the_environment_says(
         monkeypatch.setenv("COLUMNS", said)
         widths = [len(line) for line in str(comparison).splitlines()]
         assert 0.8 * most < max(widths) <= most
+
+
+def test_only_single_letters_have_an_index() -> None:
+    told = report.page._scripted("relative_gamma=0.1 of LussDual(new_points=joint), K_ij")
+    assert told == "relative_gamma=0.1 of LussDual(new_points=joint), K<sub>ij</sub>"

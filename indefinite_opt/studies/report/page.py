@@ -189,7 +189,8 @@ def _regions(comparison: ComparisonLike) -> str:
 
 def _scripted(value: str) -> str:
     """Escaped text with the index of K_ij and the exponent of R^(p,q) set as such."""
-    indexed = re.sub(r"(\w)_(\w+)", r"\1<sub>\2</sub>", escaped(value))
+    # A name such as relative_gamma has no index.
+    indexed = re.sub(r"(?<!\w)(\w)_(\w+)", r"\1<sub>\2</sub>", escaped(value))
     return re.sub(r"\^(\([\d,]+\))", r"<sup>\1</sup>", indexed)
 
 
