@@ -297,7 +297,8 @@ class KernelClassifier(ChosenMethod, FormulationClassifier):
         `formulation__C`.
     kernel : str, Kernel, callable or "precomputed"
         As in `kernels.get`; with "precomputed" X is the kernel matrix. The parameters of a kernel
-        are those of the estimator, too: `kernel__a`.
+        are those of the estimator, too: `kernel__a`. A function gets points as arrays, and
+        everything else, such as strings, as it is given.
     metric : None or "precomputed"
         With "precomputed" X is a matrix of distances, of which a kernel such as
         "distance(form=linear)" makes kernel values.

@@ -7,8 +7,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import (
+    _num_samples,
+    check_consistent_length,
+    check_non_negative,
+    validate_data,
+)
 
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import Array, refuse_mask
@@ -17,6 +23,19 @@ from indefinite_opt.studies import as_method
 
 KernelLike = Kernel | Callable[[Array, Array], Array] | str
 """A kernel as estimators take it: an object, a function of two blocks of points, or a name."""
+
+
+def are_points(X: Any) -> bool:
+    """Whether X has numbers in rows, in an array, a sparse matrix, a table or lists.
+
+    >>> are_points([[1, 2], [3, 4]]), are_points(["ape", "bee"]), are_points([[1], [2, 3]])
+    (True, False, False)
+    """
+    try:
+        found = X if hasattr(X, "dtype") or sparse.issparse(X) else np.asarray(X)
+    except ValueError:  # of rows that are not equally long
+        return False
+    return found.ndim == 2 and found.dtype.kind in "biuf"
 
 
 class KernelEstimator(BaseEstimator):
@@ -88,9 +107,22 @@ class KernelEstimator(BaseEstimator):
         given = self.metric, self.kernel
         return any(isinstance(value, str) and value == "precomputed" for value in given)
 
+    @property
+    def _is_function(self) -> bool:
+        """Whether the kernel is a function of two collections, of points or of other objects."""
+        own = isinstance(self.kernel, (Kernel, type))
+        return callable(self.kernel) and not own and self.metric is None
+
+    def _gets(self, X: Any) -> bool:
+        """Whether the kernel is a function that gets X as the user gave it, such as strings."""
+        return self._is_function and not are_points(X)
+
     def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
-        """The `Kernel`, fitted to points that count `copies` times each, or "precomputed"."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        """The `Kernel`, fitted to points that count `copies` times each, or "precomputed".
+
+        Of objects that are no points it is the function itself.
+        """
+        if (isinstance(self.kernel, str) and self.kernel == "precomputed") or self._gets(X):
             return self.kernel
         return kernels.get(self.kernel).fitted(X, copies)
 
@@ -101,6 +133,8 @@ class KernelEstimator(BaseEstimator):
         matrix keeps its type, which determines how far rounding may have moved its entries; that
         kernel values are finite is found where they are compared with their transpose.
         """
+        if self._gets(X):
+            return self._as_given(X, reset, **options)
         accepted = False if self._precomputed else "csr"
         dtype = "numeric" if self._precomputed and reset else np.float64
         if self._precomputed and reset and self.metric is None:
@@ -121,6 +155,21 @@ class KernelEstimator(BaseEstimator):
         if self.metric is not None:
             check_non_negative(found if "y" not in options else found[0], type(self).__name__)
         return found
+
+    def _as_given(self, X: Any, reset: bool, **options: Any) -> Any:
+        """X as it was given, for a function that knows what it is; y is checked."""
+        for name, value in {"X": X, **options}.items():
+            refuse_mask(name, value, "an array without a mask")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if _num_samples(X) < (fewest := options.get("ensure_min_samples", 1)):
+            raise ValueError(
+                f"X: expected at least {fewest} sample(s), got {_num_samples(X)} sample(s)"
+            )
+        if "y" not in options:
+            return X
+        y = validate_data(self, y=options["y"], y_numeric=options.get("y_numeric", False))
+        check_consistent_length(X, y)
+        return X, y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

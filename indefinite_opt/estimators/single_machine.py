@@ -89,6 +89,9 @@ class SingleMachine(SolvedEstimator, ABC):
         machine, problem = self._solved()
         return bound(problem, machine.solved)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_machines" in vars(self)
+
     def _values(self, X: Any) -> Array:
         check_is_fitted(self)
         (machine,) = self._machines.members

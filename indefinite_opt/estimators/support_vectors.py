@@ -12,15 +12,13 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils.validation import (
     _num_samples,
-    check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import Points, dense
-from indefinite_opt.foundation import Array, checks, parse_call, refuse_mask
+from indefinite_opt.foundation import Array, checks, parse_call
 from indefinite_opt.problem import kernels
 from indefinite_opt.quadratic import Gram, Solver
 
@@ -66,30 +64,16 @@ class SupportVectorEstimator(SolvedEstimator):
     verbose: Any
     _sparse: bool = False
 
-    @property
-    def _takes_anything(self) -> bool:
-        """Whether the kernel is a function, which gets what the user gave, as in `SVC`."""
-        own = isinstance(self.kernel, (kernels.Kernel, type))
-        return callable(self.kernel) and not own and self.metric is None
+    def _gets(self, X: Any) -> bool:
+        return self._is_function
 
     def _validated(self, X: Any, reset: bool = False, **options: Any) -> Any:
-        if not self._takes_anything:
-            if self._precomputed and sparse.issparse(X):
-                raise TypeError(
-                    "Sparse precomputed kernels are not supported: make the matrix dense by "
-                    "X.toarray()."
-                )
-            return super()._validated(X, reset, **options)
-        for name, value in {"X": X, **options}.items():
-            refuse_mask(name, value, "an array without a mask")
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if _num_samples(X) == 0:
-            raise ValueError("X: expected at least one sample, got 0 sample(s)")
-        if "y" not in options:
-            return X
-        y = validate_data(self, y=options["y"], y_numeric=options.get("y_numeric", False))
-        check_consistent_length(X, y)
-        return X, y
+        if self._precomputed and sparse.issparse(X):
+            raise TypeError(
+                "Sparse precomputed kernels are not supported: make the matrix dense by "
+                "X.toarray()."
+            )
+        return super()._validated(X, reset, **options)
 
     def _advice(self) -> str:
         scales = isinstance(self.kernel, str) and self.kernel in ("linear", "poly")
@@ -106,9 +90,7 @@ class SupportVectorEstimator(SolvedEstimator):
 
     def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
         name = self.kernel
-        if self._takes_anything:
-            return name
-        if self._precomputed:
+        if self._is_function or self._precomputed:
             return name
         if not (isinstance(name, str) and name in SKLEARN_KERNELS):
             own = kernels.get(name)
@@ -191,7 +173,7 @@ class SupportVectorEstimator(SolvedEstimator):
         idle, offered = set(self._changed), ""
         if isinstance(self.kernel, str) and self.kernel in SKLEARN_KERNELS:
             idle -= set(SKLEARN_KERNELS[self.kernel].split())
-        elif not (self._precomputed or self._takes_anything):
+        elif not (self._precomputed or self._is_function):
             own = kernels.get(self.kernel)
             idle -= set(self._read_by(own))
             named = [f"kernel__{field.name}" for field in dataclasses.fields(own)]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
@@ -20,7 +20,7 @@ class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstim
     """A step that begins with the kernel of training points."""
 
     def _training(self, points: Any) -> Any:
-        places = np.arange(points.shape[0])
+        places = np.arange(_num_samples(points))
         return training_data(points, self._kernel_for(points), self.metric, places)
 
 

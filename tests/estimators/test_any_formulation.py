@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -180,6 +181,52 @@ def test_what_cannot_be_used_is_refused_by_name() -> None:
     with pytest.warns(UserWarning, match="as distances have") as caught:
         iopt.KernelOutlierDetector(kernel="precomputed").fit(D)
     assert caught[0].filename == __file__
+
+
+WORDS = ["abc", "abd", "xyz", "xyw", "aab", "xxz", "abb", "xyy", "bbc", "wxz"]
+
+
+def shared(A: Any, B: Any) -> Any:
+    """How many letters two words have in common."""
+    return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        iopt.KernelClassifier(), iopt.KernelClassifier("ESVM"), iopt.KernelClassifier("KNN(k=3)"),
+        iopt.KernelRegressor("NuSVR(C=100)"), iopt.KernelOutlierDetector("OneClassLP"),
+        iopt.KernelOutlierDetector("SVDD(C=0.3)"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_function_of_strings_is_a_kernel(estimator: Any) -> None:
+    """As the matrix of its values is; kernel values of words with themselves are not the same."""
+    labels = np.array([word[0] in "abc" for word in WORDS]).astype(int)
+    found = clone(estimator).set_params(kernel=shared).fit(WORDS, labels)
+    K = iopt.KernelProblem(shared(WORDS, WORDS), None)
+    if "SVDD" in str(estimator):
+        alpha = iopt.solve(K, "SVDD(C=0.3)", tol=1e-8).classifier
+        values = alpha.decision_function(shared(["abx"], WORDS), [3.0])
+        np.testing.assert_allclose(found.decision_function(["abx"]), values, atol=1e-6)
+        return
+    matrix = clone(estimator).set_params(kernel="precomputed").fit(K.K, labels)
+    new = ["abx", "zzz", "cab"]
+    np.testing.assert_allclose(_values(found, new), _values(matrix, shared(new, WORDS)), atol=1e-8)
+    assert found.predict(WORDS[:2]).shape == (2,)
+    points = clone(estimator).set_params(kernel=lambda A, B: np.tanh(A @ B.T))  # of arrays
+    rows = np.eye(10)[:, :3] + 0.1
+    np.testing.assert_array_equal(
+        points.fit(rows.tolist(), labels).predict(rows.tolist()), points.predict(rows)
+    )
+
+
+def test_words_have_coordinates() -> None:
+    """Their inner products and squares, with signs, are those of the centred kernel."""
+    step = iopt.PseudoEuclideanEmbedding(kernel=shared).fit(WORDS)
+    Z, signs = step.transform(WORDS), np.sign(step.eigenvalues_)
+    P = np.eye(10) - 0.1
+    np.testing.assert_allclose((Z * signs) @ Z.T, P @ shared(WORDS, WORDS) @ P, atol=1e-9)
 
 
 @dataclass(frozen=True)
