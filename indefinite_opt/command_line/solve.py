@@ -196,11 +196,11 @@ def predict(
     """Predict labels or numbers of new points with a saved model.
 
     A table of labels and decision values is printed. For more than two classes it has the votes for
-    each class, and decision values break ties. It begins with the names of the rows, if the file
-    has any. The accuracy is printed if the file has true labels, named y or by --label. A
-    regression predicts numbers, and the root mean squared error is printed if the file has targets.
-    For one class the label of outliers is -1, and that of others 1, points on the boundary
-    included. The exit code is 1 if the model is in doubt and nothing is proved about it.
+    each class, to which decision values add or take less than half a vote. It begins with the names
+    of the rows, if the file has any. The accuracy is printed if the file has true labels, named y
+    or by --label. A regression predicts numbers, and the root mean squared error is printed if the
+    file has targets. For one class the label of outliers is -1, and that of others 1, points on the
+    boundary included. The exit code is 1 if the model is in doubt and nothing is proved about it.
     """
     import pandas as pd
 
@@ -289,13 +289,15 @@ class SearchOptions:
     time_limit: float = Option(60.0, help="Seconds allowed; inf for no limit.")
     seed: int = options.SEED
     output: Path | None = options.OUTPUT
-    proof: Path | None = Option(None, help="Write the proof to this .json file.")
+    proof: Path | None = Option(
+        None, help="Write the proof to this .json file; of each pair of classes to this folder."
+    )
     as_json: bool = options.JSON
 
     def bracket(self, problem: Any, formulation: Any = None, **settings: Any) -> Any:
         """The bracket, whose progress is printed, and whose proof and point are written."""
         gap = 1e-4 if self.gap is None else self.gap
-        bracket = iopt.bound(
+        bracket: Any = iopt.bound(
             problem,
             formulation,
             self.time_limit,
@@ -306,7 +308,8 @@ class SearchOptions:
             **settings,
         )
         if self.proof is not None:
-            bracket.save(self.proof)
+            save = bracket.save_proofs if hasattr(bracket, "save_proofs") else bracket.save
+            save(self.proof)
         terminal.save_values(self.output, bracket)
         return bracket
 
@@ -330,11 +333,13 @@ def bound(
     """
     from indefinite_opt.workflow import in_pairs
 
-    terminal.check_writable(output=search.output, proof=search.proof)
+    terminal.check_writable(output=search.output)
     checks.positive("require_gap", require_gap, optional=True)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
-    if search.proof is not None and in_pairs(problem, chosen):
-        expected = "none for more than two classes, each pair of which has its own bracket"
+    if not in_pairs(problem, chosen):
+        terminal.check_writable(proof=search.proof)
+    elif search.proof is not None and search.proof.suffix == ".json":
+        expected = "a folder, as each pair of classes has a proof of its own"
         raise ParameterError("proof", expected, f"{search.proof}")
     bracket = search.bracket(problem, chosen, method=method, max_nodes=max_nodes, cluster=cluster)
     text = f"{bracket}\n  {options.facts_line(problem)}; seed {search.seed}"

@@ -120,7 +120,7 @@ class KernelEstimator(BaseEstimator):
     def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
         """The `Kernel`, fitted to points that count `copies` times each, or "precomputed".
 
-        Of objects that are no points it is the function itself.
+        A function of objects that are no points is returned as it is.
         """
         if (isinstance(self.kernel, str) and self.kernel == "precomputed") or self._gets(X):
             return self.kernel

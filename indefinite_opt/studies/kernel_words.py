@@ -7,7 +7,7 @@ from typing import Any
 
 from indefinite_opt.problem import Kernel, KernelProblem, kernels
 from indefinite_opt.studies.data import Data, usual_kernel
-from indefinite_opt.studies.methods import Grid
+from indefinite_opt.studies.methods import Bandwidth, Grid
 
 FORMS = {
     "gaussian": ("gaussian exp(−γ d²)", "1/mean(d²)"),
@@ -37,29 +37,28 @@ def kernels_in_words(data: Data, grids: Iterable[Grid]) -> str:
     >>> kernels_in_words(data, [Grid("SVMDual", relative_gamma=[1, 10])])
     'gaussian exp(−γ d²), γ = relative_gamma/mean(d²), 1/mean(d²) = 2'
     """
-    varied: dict[Any, set[str]] = {}
+    found: dict[str, Any] = {}
+    multiplied = set()
     for grid in grids:
         for each in grid.kernels:
-            if isinstance(each, Kernel):
-                varied.setdefault(each, set())
-            elif each is None:
-                varied.setdefault(data.in_form(None), set())
-            elif each.relative or each.gamma is None:
-                names = {RELATIVE} if each.relative else set()
-                varied.setdefault(data.in_form(each.form), set()).update(names)
-            else:  # this γ, whatever that of the data is
-                varied.setdefault(each.of(data.in_form(each.form)), set())
-    found = (_in_words(kernel, data.problem, names) for kernel, names in varied.items())
-    return "; ".join(dict.fromkeys(found))
+            width = each if isinstance(each, Bandwidth) else Bandwidth(None)
+            own: Any = each if isinstance(each, Kernel) else data.in_form(width.form)
+            if width.relative:
+                multiplied.add(str(own))
+            elif width.gamma is not None:
+                own = width.of(own)
+            found[str(own)] = own
+    told = (_in_words(own, data.problem, name in multiplied) for name, own in found.items())
+    return "; ".join(dict.fromkeys(told))
 
 
-def _in_words(kernel: Any, problem: KernelProblem, varied: set[str]) -> str:
-    """A kernel of a problem; `varied` are the names in grids that change its γ."""
+def _in_words(kernel: Any, problem: KernelProblem, multiplied: bool) -> str:
+    """A kernel of a problem, whose γ may be multiplied by numbers in grids."""
     if kernel is None:
         return "similarities as they were given"
     if problem.D is not None:
-        return _of_distances(kernel, problem.D, varied)
-    told, times = str(kernel), f", times {RELATIVE}" * (RELATIVE in varied)
+        return _of_distances(kernel, problem.D, multiplied)
+    told = str(kernel)
     name, _, given = told.partition("(")
     if isinstance(kernel, kernels.Gaussian) and problem.X is not None:
         points = problem._scaled(problem.X)
@@ -69,17 +68,16 @@ def _in_words(kernel: Any, problem: KernelProblem, varied: set[str]) -> str:
     if type(kernel).__module__ == kernels.__name__ and name in FORMULAS:
         letters = given.removesuffix(")").replace("gamma=", "γ = ").replace("rho=", "ρ = ")
         told = ", ".join(filter(None, [f"{name} {FORMULAS[name]}", letters]))
-    return told + times
+    return told + f", times {RELATIVE}" * multiplied
 
 
-def _of_distances(kernel: Any, D: Any, varied: set[str]) -> str:
+def _of_distances(kernel: Any, D: Any, multiplied: bool) -> str:
     """A kernel of given distances."""
     formula, usual = FORMS[kernel.form]
     if not usual:
         return formula
     if kernel.gamma != usual_kernel(D, kernel.form).gamma:  # type: ignore[attr-defined]
-        times = f"{RELATIVE} · " if RELATIVE in varied else ""
-        return f"{formula}, γ = {times}{kernel.gamma:.4g}"
-    if RELATIVE in varied:
+        return f"{formula}, γ = {f'{RELATIVE} · ' * multiplied}{kernel.gamma:.4g}"
+    if multiplied:
         return f"{formula}, γ = {usual.replace('1', RELATIVE)}, {usual} = {kernel.gamma:.4g}"
     return f"{formula}, γ = {usual} = {kernel.gamma:.4g}"

@@ -88,7 +88,7 @@ class Bandwidth:
     """None for that of the kernel, or none."""
     relative: bool = False
     form: str | None = None
-    """Of distances: a name in `kernels.FORMS`; None for the form that the data have."""
+    """A name in `kernels.FORMS`, for distances; None for the form that the data have."""
 
     def __post_init__(self) -> None:
         checks.positive("gamma", self.gamma, optional=True)

@@ -129,7 +129,11 @@ def test_several_classes_are_bracketed_and_diagnosed(folder: Path) -> None:
     assert "setosa (17), versicolor (17), virginica (16)" in text
     assert "may not be convex for a pair" in text
     told = complaint(*command, "--proof", "proof.json")
-    assert "proof: expected none for more than two classes" in told
+    assert "proof: expected a folder, as each pair of classes has a proof of its own" in told
+    printed(*command, "--proof", "proofs")
+    printed(*command, "--proof", "proofs")  # the folder may be there
+    for pair in ("0-1", "0-2", "1-2"):
+        assert printed("check-proof", f"proofs/{pair}.json").startswith("PROVED")
 
 
 def test_regression(folder: Path) -> None:

@@ -144,7 +144,8 @@ def _described(problem: KernelProblem) -> list[str]:
     count = int(np.sum(problem.labels == described))
     return [
         f"The class that is described is {problem.meaning(described)}, {count} of {problem.n} "
-        "points; the others are outliers, with which methods are tested only."
+        "points; the others are outliers, with which methods are tested only. The share of test "
+        "points of this class that count as outliers is called rejected, to compare with ν."
     ]
 
 
