@@ -29,7 +29,8 @@ DEFAULT_GRID = (
 """Powers of ten around the default of C and from that of the penalty ρ on, multiples of the least
 feasible bounds β and μ, numbers of neighbours, shares ν, widths ε in standard deviations of the
 targets, multiples of the default γ where neither --kernel nor --gamma gives one, and forms of
-distances unless --form or --gamma is given."""
+distances unless --form or --gamma is given. With its three forms `compare words` takes 97 seconds
+of a core, 1.8 times as long as with one."""
 
 
 @options.with_options

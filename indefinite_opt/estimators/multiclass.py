@@ -95,13 +95,13 @@ class Training:
         return problem
 
     def refuse_unknown_squares(self, method: Any, fitted: Any) -> None:
-        """Raise the error of a classifier that needs k(x, x) of new points, which nobody knows."""
+        """Raise `ProblemError` if a classifier needs k(x, x) of new points that are rows of K."""
         own, diagonal = getattr(fitted, "own", 0.0), getattr(fitted, "diagonal", None)
         if own and diagonal is None and isinstance(self.data, Matrix):
             raise ProblemError(
                 "X", f"the same K_ii for all points, as {type(method).__name__} needs k(x, x) of "
                 "new points, which rows of kernel values do not have", "several values of K_ii",
-                "Fit to points and a kernel, or to K_ij / sqrt(K_ii K_jj), where K_ii = 1.",
+                "Fit to points and a kernel, or to distances with metric='precomputed'.",
             )  # fmt: skip
 
 
