@@ -12,6 +12,7 @@ Declared as the papers write them, solved, certified and compared.
 from __future__ import annotations
 
 import importlib
+import threading
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt import errors
@@ -170,6 +171,9 @@ _LATER = {
 """Names by the folder that is imported when the first of them is used. Nothing is imported before,
 so that `indefinite-opt --help` need not wait; scikit-learn takes a second by itself."""
 
+_LOADING = threading.RLock()
+"""One thread imports at a time: two that import folders of each other would block each other."""
+
 _FOLDERS = (
     "algebra", "core", "estimators", "figures", "formulations", "foundation", "modeling", "problem",
     "quadratic", "solvers", "studies", "theory", "workflow",
@@ -181,13 +185,14 @@ def __getattr__(name: str) -> Any:
         from indefinite_opt.foundation import version_of
 
         return version_of("indefinite_opt")
-    if name in _FOLDERS:
-        return importlib.import_module(f"indefinite_opt.{name}")
-    for folder, names in _LATER.items():
-        if name in names.split():
-            found = getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)
-            globals()[name] = found  # so that it is found at once from now on
-            return found
+    with _LOADING:
+        if name in _FOLDERS:
+            return importlib.import_module(f"indefinite_opt.{name}")
+        for folder, names in _LATER.items():
+            if name in names.split():
+                found = getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)
+                globals()[name] = found  # so that it is found at once from now on
+                return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -203,3 +203,30 @@ def test_imports_are_light() -> None:
     ):
         code += f"\nimport {module}\nprint([name for name in {heavy!r} if name in sys.modules])"
     assert fresh(code) == "[]\n" * 3
+
+
+FIRST_USES = """
+import sys, threading
+import indefinite_opt as iopt
+
+sys.setswitchinterval(1e-5)
+names = "solve SVMDual KernelProblem verify depot KernelRegressor KNN compare bound studies".split()
+begin, found = threading.Barrier(len(names)), []
+
+def use(name):
+    begin.wait()
+    found.append(getattr(iopt, name))
+
+threads = [threading.Thread(target=use, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(found) - len(names))
+"""
+
+
+@pytest.mark.slow
+def test_threads_may_use_names_for_the_first_time_at_once() -> None:
+    for _ in range(6):
+        assert fresh(FIRST_USES) == "0\n"
