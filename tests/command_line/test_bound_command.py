@@ -53,7 +53,7 @@ def test_bound_as_json_has_the_numbers_of_the_api(
     formulation: str, maximised: bool, folder: Path
 ) -> None:
     answer = strict(printed("bound", folder / "points.npz", formulation, "--json", "--gap", 1e-6))
-    expected = iopt.bound(api_problem(folder), formulation)
+    expected = iopt.bound(api_problem(folder), formulation, gap=1e-6)
     assert_bracket(answer)
     assert (answer["problem"], answer["n"]) == ("points", 24)
     assert answer["formulation"] == str(expected.formulation)
