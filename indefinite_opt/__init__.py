@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         SVDD,
         ConvexHullDual,
         ConvexHullPrimal,
+        DominantSet,
         EpsilonSVR,
         GuoSchuurmansLP,
         GuoSchuurmansQP,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         NuSVR,
         OneClassLP,
         OneClassSVM,
+        PengWei,
         PseudoEuclideanPrimal,
         SeparabilitySVM,
         SpectrumSVM,
@@ -98,6 +100,7 @@ __all__ = [
     "ConfidenceProblem",
     "ConvexHullDual",
     "ConvexHullPrimal",
+    "DominantSet",
     "EpsilonSVR",
     "Formulation",
     "GuoSchuurmansLP",
@@ -121,6 +124,7 @@ __all__ = [
     "NuSVR",
     "OneClassLP",
     "OneClassSVM",
+    "PengWei",
     "PseudoEuclideanEmbedding",
     "PseudoEuclideanPrimal",
     "QuadraticProgram",
@@ -153,10 +157,10 @@ __all__ = [
 
 
 _LATER = {
-    "formulations": "ESVM KSVM LPSVM SVDD ConvexHullDual ConvexHullPrimal EpsilonSVR "
-    "GuoSchuurmansLP GuoSchuurmansQP KernelLogistic LussBall LussDual NuSVM NuSVR OneClassLP "
-    "OneClassSVM PseudoEuclideanPrimal SeparabilitySVM SpectrumSVM SVMDual UniformWeights "
-    "available_formulations",
+    "formulations": "ConvexHullDual ConvexHullPrimal DominantSet ESVM EpsilonSVR GuoSchuurmansLP "
+    "GuoSchuurmansQP KSVM KernelLogistic LPSVM LussBall LussDual NuSVM NuSVR OneClassLP "
+    "OneClassSVM PengWei PseudoEuclideanPrimal SVDD SVMDual SeparabilitySVM SpectrumSVM "
+    "UniformWeights available_formulations",
     "modeling": "Classifier Formulation",
     "problem": "ConfidenceProblem Kernel KernelProblem datasets kernels",
     "quadratic": "Claim QuadraticProgram Solver Status depot",

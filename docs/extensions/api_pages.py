@@ -38,6 +38,7 @@ TASKS = {
     "classification": "Formulations for two classes",
     "regression": "Formulations for regression",
     "one class": "Formulations for one class",
+    "clusters": "Formulations for clusters",
 }
 """Titles of the groups of formulations, by their task."""
 

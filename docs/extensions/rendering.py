@@ -36,6 +36,7 @@ EXAMPLES = {
     "classification": iopt.KernelProblem(K, [1, 1, -1]),
     "regression": iopt.KernelProblem(K, [0.5, 1.0, -1.0]),
     "one class": iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]]),  # these may be distances, too
+    "clusters": iopt.KernelProblem(K),
 }
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
 
@@ -44,6 +45,7 @@ DEFINITE = {
     "classification": iopt.KernelProblem(LINE, [1, -1, 1, 1, -1, -1]),
     "regression": iopt.KernelProblem(LINE, [0.5, 1.0, -1.0, 0.0, 2.0, 1.5]),
     "one class": iopt.KernelProblem(LINE),
+    "clusters": iopt.KernelProblem(LINE),
 }
 """A positive definite kernel of six points, for formulations that need one."""
 
@@ -60,6 +62,7 @@ DATA = {
     "classification": "two classes",
     "regression": "numbers to predict",
     "one class": "no labels",
+    "clusters": "no labels",
 }
 """What formulations need, by their task."""
 

@@ -58,8 +58,8 @@ def show(
     # `LussBall`; the points are enough for small bounds on the weights, and no two are equal, which
     # keeps the hard margin bounded.
     K = 1e-9 * iopt.kernels.get("l1-gaussian")(np.random.default_rng(0).standard_normal((500, 3)))
-    labels = {"classification": np.repeat([-1, 1], 250), "regression": np.arange(500.0)}
-    problem = iopt.KernelProblem(K, labels.get(formulation.task), task=formulation.task)
+    labels = {"classification": np.repeat([-1, 1], 250), "regression": 0.5 * np.arange(500.0)}
+    problem = iopt.KernelProblem(K, labels.get(formulation.task))
     program = formulation.declare(problem)
     meanings = (f"  {symbol}: {told}" for symbol, told in program.legend(with_data=False).items())
     shown = program.text(with_data=False)

@@ -6,6 +6,7 @@ is drawn.
 """
 
 from indefinite_opt.figures.bracket import bracket_figure, convergence_figure
+from indefinite_opt.figures.clusters import clusters_figure
 from indefinite_opt.figures.comparison import CLAIM_COLORS as CLAIM_COLORS
 from indefinite_opt.figures.comparison import comparison_figure
 from indefinite_opt.figures.comparison import records_of as records_of
@@ -36,6 +37,7 @@ from indefinite_opt.figures.tree import tree_figure
 __all__ = [
     "StepByStep",
     "bracket_figure",
+    "clusters_figure",
     "comparison_figure",
     "convergence_figure",
     "critical_difference_figure",

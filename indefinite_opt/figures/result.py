@@ -10,6 +10,7 @@ import numpy as np
 from indefinite_opt.algebra import symbol_text
 from indefinite_opt.figures import style
 from indefinite_opt.figures.bracket import convergence_figure
+from indefinite_opt.figures.clusters import clusters_figure
 from indefinite_opt.figures.comparison import CLAIM_COLORS
 from indefinite_opt.problem import KernelProblem
 
@@ -28,8 +29,9 @@ MOST_BARS = 60
 def result_figure(result: Any) -> Figure:
     """What a result has to show.
 
-    That is where its descents have ended, if they came to different objectives; else what the
-    solver stopped by, if it has reported that three times or more; else the values that were found.
+    Of clusters that is `clusters_figure`. Of others it is where the descents have ended, if they
+    came to different objectives; else what the solver stopped by, if it has reported that three
+    times or more; else the values that were found.
 
     Parameters
     ----------
@@ -47,6 +49,10 @@ def result_figure(result: Any) -> Figure:
     ['descents', 'α']
     """
     title = f"{result.formulation} by {result.solver}"
+    if getattr(result.formulation, "task", "") == "clusters":
+        weights = next(iter(result.values.values()))
+        of_points = weights.shape == (result.problem.n,)
+        return clusters_figure(result.problem, result.clusters, weights if of_points else None)
     if len({end.objective for end in result.optima}) > 1:
         figure, (ax,) = style.panels(7.0, 3.6)
         _draw_ends(ax, result)

@@ -10,6 +10,7 @@ import functools
 
 from indefinite_opt.formulations.convex_hull_dual import ConvexHullDual
 from indefinite_opt.formulations.convex_hull_primal import ConvexHullPrimal
+from indefinite_opt.formulations.dominant_set import DominantSet
 from indefinite_opt.formulations.epsilon_svr import EpsilonSVR
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.guo_schuurmans_lp import GuoSchuurmansLP
@@ -23,6 +24,7 @@ from indefinite_opt.formulations.nu_svm import NuSVM
 from indefinite_opt.formulations.nu_svr import NuSVR
 from indefinite_opt.formulations.one_class_lp import OneClassLP
 from indefinite_opt.formulations.one_class_svm import OneClassSVM
+from indefinite_opt.formulations.peng_wei import PengWei
 from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.formulations.spectrum_svm import SpectrumSVM

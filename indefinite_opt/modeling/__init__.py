@@ -24,6 +24,7 @@ from indefinite_opt.modeling.classifier import (
 from indefinite_opt.modeling.convex_problem import ConvexProblem
 from indefinite_opt.modeling.formulation import (
     OUTLIERS,
+    UNLABELLED,
     Formulation,
     check_weight_bound,
     parameter,
@@ -44,6 +45,7 @@ from indefinite_opt.modeling.pairwise import (
     pair_problems,
     votes,
 )
+from indefinite_opt.modeling.partitions import Clusters, partition_loss, rounded
 from indefinite_opt.modeling.semidefinite import (
     PROXY,
     PROXY_MEANINGS,

@@ -44,6 +44,7 @@ from indefinite_opt.modeling.classifier import Classifier, boundary_width
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.modeling.compiler.plans import keep_plan, planned
 from indefinite_opt.modeling.outputs import as_output, multiple_of, values_of
+from indefinite_opt.modeling.partitions import Clusters
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CompiledProgram, Declaration, PairedQP, answers
 
@@ -55,6 +56,9 @@ def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
 
 OUTLIERS = read_only(np.array([-1, 1]))
 """What is predicted for outliers and for the points of one class."""
+
+UNLABELLED = "one class", "clusters"
+"""Tasks of formulations that need no labels."""
 
 FITTING = {
     "classification": "SVMDual, NuSVM and others",
@@ -108,8 +112,9 @@ def _probe(task: str, definite: bool) -> KernelProblem:
                   [1.0, 2.0, 6.0, -8.0]])  # fmt: skip
     if definite:
         K = K @ K
-    labels = None if task == "one class" else [1, 1, -1, -1]
-    return KernelProblem(K, labels, task=task, name="probe")
+    if task in UNLABELLED:
+        return KernelProblem(K, name="probe")
+    return KernelProblem(K, [1, 1, -1, -1], task=task, name="probe")
 
 
 def _by_theorem(program: CompiledProgram[Any]) -> bool | None:
@@ -142,7 +147,7 @@ class Formulation(Declaration):
         Whether `model` decomposes the kernel matrix.
     task : str
         What it needs of a problem: two classes for "classification", targets for "regression";
-        for "one class" nothing.
+        for "one class" and "clusters" nothing.
     new_points : str
         Treatment of a new point's kernel row; see `Classifier`.
     in_every_title : frozenset of str
@@ -269,7 +274,7 @@ class Formulation(Declaration):
 
     def _check_task(self, problem: Any) -> None:
         """Raise `ProblemError` unless the problem has what the formulation needs."""
-        fits = self.task == "one class" or problem.task == self.task
+        fits = self.task in UNLABELLED or problem.task == self.task
         if fits and (self.task != "classification" or problem.classes.size == 2):
             return
         wanted = "two classes" if self.task == "classification" else "targets"
@@ -285,6 +290,17 @@ class Formulation(Declaration):
 
         Estimators ask before they compute a kernel.
         """
+
+    def clusters(self, problem: Any, values: Values) -> Clusters:
+        """The clusters that values of the variables define, for the task "clusters".
+
+        Raises
+        ------
+        ProblemError
+            If the formulation defines none.
+        """
+        expected, got = "a formulation that defines clusters", f"{self}, for {self.task}"
+        raise ProblemError("formulation", expected, got)
 
     def has_classifier(self, problem: Any) -> bool:
         """Whether the model has a classifier, by its `coef` or its `classifier`.

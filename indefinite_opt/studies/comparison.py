@@ -252,10 +252,12 @@ def _check_task(grid: Grid, task: str) -> None:
     """Raise `ParameterError` for a method of another task."""
     if grid.method.task != task:
         fitting = dict.fromkeys(type(method).__name__ for method in default_methods(task))
+        hint = "`task` reads the labels for another task."
+        if grid.method.task == "clusters":
+            hint = "Clusters have no score on test points: `solve` finds and proves them."
         raise ParameterError(
             "formulations", f"methods of {task}: {', '.join(fitting)}",
-            f"{grid.method}, which is for {grid.method.task}",
-            "`task` reads the labels for another task.",
+            f"{grid.method}, which is for {grid.method.task}", hint,
         )  # fmt: skip
 
 

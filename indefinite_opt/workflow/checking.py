@@ -20,7 +20,7 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, Values, as_instance, checks
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import UNLABELLED, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import QP, Claim, answers
 from indefinite_opt.workflow.bounding import bound
@@ -221,10 +221,10 @@ def _problem(task: str, seed: int) -> KernelProblem:
     """12 random points with the values of a sigmoid kernel, which is not positive semidefinite."""
     X = np.random.default_rng(seed).standard_normal((12, 3))
     K = np.tanh(X @ X.T - 0.5) + 0.5 * np.eye(12)
+    if task in UNLABELLED:
+        return KernelProblem(K, name="12 random points")
     labels = X[:, 0] if task == "regression" else np.where(X[:, 0] + X[:, 1] > 0.0, 1, -1)
-    return KernelProblem(
-        K, None if task == "one class" else labels, task=task, name="12 random points"
-    )
+    return KernelProblem(K, labels, task=task, name="12 random points")
 
 
 def _part(problem: KernelProblem, kept: NDArray[np.intp]) -> KernelProblem:

@@ -218,6 +218,19 @@ class Result:
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
+    def clusters(self) -> NDArray[np.intp]:
+        """The cluster of each point, from 0 on, (n,), and -1 for points in none.
+
+        Raises
+        ------
+        ProblemError
+            If the formulation is for another task than "clusters".
+        """
+        if not isinstance(self.formulation, Formulation):
+            raise IncompatibleSolver("a quadratic program defines no clusters")
+        return self._settled.clusters(self.problem, self._found)
+
+    @cached_property
     def training_error(self) -> float | None:
         """Share of the training points that are misclassified.
 
@@ -380,7 +393,7 @@ class Result:
         return html_card(f"{own} on {self.problem.name}", rows) + proved
 
     def plot(self) -> Figure:
-        """Draw the ends of its descents, else its convergence, else its values.
+        """Draw its clusters, else the ends of its descents, its convergence, or its values.
 
         See `figures.result_figure`; `figures.step_by_step` draws what `record=True` has kept.
         """

@@ -298,6 +298,17 @@ CASES = [case.shaken() for case in [
     Case("one class by distances", [[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]],
          [1, -1, 1], iopt.OneClassLP(nu=0.5, distances=True), (2.5,)),
     Case("one class by similarities", np.eye(3), [1, -1, 1], iopt.OneClassLP(nu=0.5), (1 / 3,)),
+    # Motzkin & Straus: 1 - 1/ω with the largest clique {1, 2, 3}; the diagonal of K has no effect.
+    Case("dominant set of a graph", [[9, 1, 1, 0], [1, 0, 1, 0], [1, 1, -5, 1], [0, 0, 1, 2]],
+         [1, -1, 1, 1], iopt.DominantSet(), (2 / 3,), {"x": [1 / 3, 1 / 3, 1 / 3, 0]},
+         claim=iopt.Claim.LOCAL),
+    # 1 - ‖x‖² is concave; (Ax)_i = ⅔, and 2Ax is paid by the multiplier 4/3 of the line.
+    Case("dominant set, convex", np.ones((3, 3)), [1, -1, 1], iopt.DominantSet(), (2 / 3,),
+         {"x": [1 / 3, 1 / 3, 1 / 3]}, {"total": 4 / 3, "lower": [0, 0, 0]}),
+    # Σ d_i(1 - Z_ii) with Σ(1 - Z_ii) = 1 and Z_ii ≤ 1 is at least min d_i, as {1, 2}, {3} has it.
+    Case("two clusters, diagonal", np.diag([1.0, 1.0, 4.0]), [1, -1, 1], iopt.PengWei(k=2), (1.0,)),
+    Case("two clusters, indefinite", np.diag([-1.0, -1.0, 2.0]), [1, -1, 1], iopt.PengWei(k=2),
+         (-1.0,)),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
 ]]  # fmt: skip

@@ -141,7 +141,7 @@ def test_solvers_times_formulations(problem: iopt.KernelProblem) -> None:
 
 
 def test_all_formulations_by_default() -> None:
-    every = [method for task in TASKS for method in default_methods(task)]
+    every = [method for task in (*TASKS, "clusters") for method in default_methods(task)]
     known = {*iopt.available_formulations(), *iopt.available_baselines()}
     assert {type(method).__name__ for method in every} == known
     names = [type(method).__name__ for method in default_methods()]
