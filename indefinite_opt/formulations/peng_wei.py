@@ -79,6 +79,7 @@ class PengWei(Formulation):
         K, identity, k = (cp.Constant(value, name=name) for name, value in data.items())
         rows = {"rows": cp.sum(Z, axis=1) == 1, "trace": cp.trace(Z) == k, "entries": Z >= 0}
         told = {"Z": "1/n_c between points of a cluster of n_c points", "k": "number of clusters"}
+        told |= {"I": "identity matrix"}
         return Model(minimize=cp.trace(K @ (identity - Z)), subject_to=rows, meanings=told)
 
     def clusters(self, problem: KernelProblem, values: Values) -> NDArray[np.intp]:

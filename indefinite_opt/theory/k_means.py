@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.formulations import PengWei
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling import Clusters, partition_loss, rounded
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import norm_bound, relative, zero_tolerance
@@ -96,10 +97,11 @@ def kernel_k_means(
     check_problem(problem)
     checks.whole("k", k, most=problem.n, reason="the number of points")
     K, bound = problem.K, _spectral(problem, k)
-    if k in (1, problem.n):  # there is one partition
-        clusters: Clusters = np.arange(problem.n) if k > 1 else np.zeros(problem.n, dtype=np.intp)
-        loss = partition_loss(K, clusters)
-        return KernelKMeans(k, clusters, loss, loss, bound)
+    if k == problem.n:
+        return KernelKMeans(k, np.arange(k), 0.0, 0.0, bound)
+    if k == 1:  # by eigenvalues the loss itself
+        clusters: Clusters = np.zeros(problem.n, dtype=np.intp)
+        return KernelKMeans(k, clusters, partition_loss(K, clusters), bound, bound)
     try:
         result = solve(problem, PengWei(k=k), tol=tol, time_limit=time_limit)
         clusters, proved = result.clusters, result.certificate.bound
@@ -111,7 +113,7 @@ def kernel_k_means(
 def _spectral(problem: KernelProblem, k: int) -> float:
     """The bound by eigenvalues, less what rounding may have changed of it."""
     values = np.sort(problem.centered_spectrum.values)[problem.n - k + 1 :]
-    parts = np.array([*problem.gram.diagonal, -problem.K.sum() / problem.n, *-values])
+    parts = np.array([*problem.gram.diagonal, -math.fsum(problem.K.ravel()) / problem.n, *-values])
     off = 4.0 * k * zero_tolerance(problem.n, norm_bound(problem.K))
-    off += problem.n * np.finfo(float).eps * float(np.abs(parts).sum())
+    off += problem.n * EPS * float(np.abs(parts).sum())
     return float(parts.sum() - off)

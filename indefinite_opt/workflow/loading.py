@@ -179,6 +179,8 @@ def _result_on(
             | ({} if classifier is None else {"classifier": classifier})
         )
         return result
+    if not result.has_classifier:
+        return result
     with np.errstate(over="ignore", invalid="ignore"):
         classifier = result.classifier
     if not np.isfinite([*classifier.coef, classifier.offset]).all():

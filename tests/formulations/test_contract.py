@@ -151,7 +151,7 @@ def test_rows_on_demand_have_the_same_optimum_or_are_refused(
     X = np.random.default_rng(6).standard_normal((30, 3))
     y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2, 1, -1)
     task = known()[title].task
-    labels = {"classification": y, "regression": np.sin(X[:, 0]) + X[:, 1], "one class": None}[task]
+    labels = {"classification": y, "regression": np.sin(X[:, 0]) + X[:, 1]}.get(task)
     make = partial(iopt.KernelProblem.from_data, X, labels, "gaussian")
     try:
         result = iopt.solve(make(cache_mb=0.02), title, solver=solver)

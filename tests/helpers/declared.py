@@ -335,6 +335,8 @@ def check_as_declared(model: Model, program: ConvexProgram, name: str, seed: int
     assert set(answers.multiplier_shapes(program)) == set(model.subject_to)
     for size in (0.1, 1.0, 3.0):
         values = {n: size * generator.standard_normal(s) for n, s in program.shapes.items()}
+        # cvxpy refuses others for a variable that is semidefinite.
+        values = {n: x @ x.T if x.ndim == 2 else x for n, x in values.items()}
         objective, violation = declared.evaluate(values)
         _near(program.declared(program.value(values)), objective, 1e-9, f"{name}: objective")
         assert (program.infeasibility(values) > 1e-9) == (violation > 1e-9), name

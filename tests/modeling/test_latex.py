@@ -350,8 +350,8 @@ def test_no_declaration_shows_a_backslash(formulation: Any) -> None:
     if isinstance(formulation, str):
         formulation = getattr(iopt, formulation)()
     K = np.array([[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]])
-    labels = {"classification": [1, 1, -1], "regression": [0.5, 1.0, -1.0], "one class": None}
-    problem = iopt.KernelProblem(K, labels[formulation.task], task=formulation.task)
+    labels = {"classification": [1, 1, -1], "regression": [0.5, 1.0, -1.0]}
+    problem = iopt.KernelProblem(K, labels.get(formulation.task))
     assert "\\" not in only_text(mathml(formulation.declare(problem).latex()))
 
 
@@ -401,11 +401,11 @@ def test_legends_name_every_symbol_that_is_printed() -> None:
 
 
 def test_a_letter_has_the_meaning_that_it_has_in_its_formulation() -> None:
-    data = {"classification": [1, 1, -1], "regression": [0.5, 1.0, -1.0], "one class": None}
+    data = {"classification": [1, 1, -1], "regression": [0.5, 1.0, -1.0]}
     said = {}
     for name in iopt.available_formulations():
         formulation = getattr(iopt, name)()
-        problem = iopt.KernelProblem(np.diag([1.0, -1.0, 1.0]), data[formulation.task])
+        problem = iopt.KernelProblem(np.diag([1.0, -1.0, 1.0]), data.get(formulation.task))
         said[name] = formulation.declare(problem).legend()
         assert not any("constant" in told for told in said[name].values()), name
     assert said["SVMDual"]["C"] == said["KSVM"]["C"] == "upper bound of each entry of α"

@@ -20,7 +20,8 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import answers
 
 N = 8
-FORMULATIONS = [*(cls() for cls in known().values()), *(cls() for cls in OWN)]
+SHIPPED = [cls() for cls in known().values() if cls is not iopt.PengWei]  # it is in cvxpy already
+FORMULATIONS = [*SHIPPED, *(cls() for cls in OWN)]
 
 
 def write_in_cvxpy(formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,6 +75,8 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
     assert set(result.multipliers) == set(expected.multipliers)
     assert result.certificate.claim >= iopt.Claim.LOCAL
     X = np.asarray(problem.K)
+    if not expected.has_classifier:
+        return
     assert_allclose(
         result.classifier.decision_function(X, X), expected.classifier.decision_function(X, X),
         atol=1e-4 * max(1.0, float(np.abs(expected.classifier.coef).max())),
