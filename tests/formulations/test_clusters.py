@@ -83,6 +83,20 @@ def test_the_bracket_has_the_best_of_all_partitions(count: int) -> None:
     assert best_found >= 0.9 * count  # 198 of the 200 draws of another seed
 
 
+def test_triangle_inequalities_raise_the_bound() -> None:
+    """No partition is cut off, and all have them: 2/n_c ≤ 2/n_c, 1/n_c ≤ 1/n_c or 0 ≤ ... ."""
+    raised = 0
+    for name, K, k in [one for one in draws(120) if 2 < one[2] < len(one[1]) - 1]:
+        plain, cut = (
+            iopt.theory.kernel_k_means(iopt.KernelProblem(K), k, rounds=rounds) for rounds in (0, 2)
+        )
+        best = min(partitions(len(K), k), key=lambda one: partition_loss(K, np.array(one)))
+        assert plain.bound <= cut.bound, name
+        assert Fraction(cut.bound) <= exact_loss(K, best), name
+        raised += cut.gap < 0.5 * plain.gap
+    assert raised >= 3
+
+
 def test_a_diagonal_that_grows_changes_no_partition() -> None:
     """tr(K + cI)(I - Z) = tr K(I - Z) + c(n - k)."""
     K = symmetric(12, 3)
