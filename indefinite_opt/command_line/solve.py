@@ -100,6 +100,10 @@ def solve(
     support = "no classifier, as the model has no coef"
     if "support" in told:
         support = f"{told['support']} support vectors of {problem.n} points"
+    if chosen.task == "clusters" and isinstance(result, Result):
+        outside, *sizes = np.bincount(result.clusters + 1).tolist()
+        support = f"clusters of {', '.join(map(str, sizes))} points, {outside} in none"
+        told["clusters"] = result.clusters
     known = {name: told[name] for name in FITS if told.get(name) is not None}
     support += "".join(FITS[name].format(x, 100.0 * x) for name, x in known.items())
     lines[1:1] = [f"  {options.facts_line(problem)}; seed {limits.seed}", f"  {support}"]

@@ -61,8 +61,8 @@ def clusters_figure(
     figure.colorbar(shown, ax=axes[0], shrink=0.85)
     names = np.unique(of[of >= 0.0])
     for name in names:
-        first, size = np.flatnonzero(of == name)[0], np.count_nonzero(of == name)
-        frame = Rectangle((first - 0.5, first - 0.5), size, size, fill=False, linewidth=2.0)
+        first, size = float(np.argmax(of == name)) - 0.5, float(np.sum(of == name))
+        frame = Rectangle((first, first), size, size, fill=False, linewidth=2.0)
         frame.set_edgecolor(style.VERMILLION)
         axes[0].add_patch(frame)
     counted = "1 cluster" if names.size == 1 else f"{names.size} clusters"

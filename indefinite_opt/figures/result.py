@@ -29,9 +29,9 @@ MOST_BARS = 60
 def result_figure(result: Any) -> Figure:
     """What a result has to show.
 
-    Of clusters that is `clusters_figure`. Of others it is where the descents have ended, if they
-    came to different objectives; else what the solver stopped by, if it has reported that three
-    times or more; else the values that were found.
+    Clusters are drawn by `clusters_figure`. Any other result shows where its descents have ended,
+    if they came to different objectives; else what the solver stopped by, if it has reported that
+    three times or more; else the values that were found.
 
     Parameters
     ----------

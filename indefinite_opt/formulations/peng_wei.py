@@ -19,8 +19,8 @@ from indefinite_opt.problem import KernelProblem
 class PengWei(Formulation):
     r"""Semidefinite relaxation of kernel k-means: its optimum is a bound on every partition.
 
-    .. math:: \min_Z\ \operatorname{tr} K(I - Z) \quad\text{s.t.}\quad Ze = e,\
-              \operatorname{tr} Z = k,\ Z \ge 0,\ Z \succeq 0
+    .. math:: \min_Z\ \operatorname{tr} K(I - Z)
+              \quad\text{s.t.}\quad Ze = e,\ \operatorname{tr} Z = k,\ Z \ge 0,\ Z \succeq 0
 
     Convex for every K, which need not be positive semidefinite.
 

@@ -110,3 +110,13 @@ def test_verify_with_a_bound_of_its_own(
     assert answer["bound"] >= answer["objective"] - 1e-12
     assert 0.0 <= answer["relative_gap"] <= 1e-6
     assert complaint(*command, "--time-limit", 0).startswith("time_limit: ")
+
+
+def test_clusters_are_counted_and_listed() -> None:
+    problem = iopt.KernelProblem.from_dataset(iopt.datasets.load("words"))
+    clusters = iopt.solve(problem, "DominantSet").clusters
+    told = strict(printed("solve", "words", "DominantSet", "--json"))
+    assert told["clusters"] == clusters.tolist()
+    inside = int(np.count_nonzero(clusters == 0))
+    shown = printed("solve", "words", "DominantSet")
+    assert f"clusters of {inside} points, {80 - inside} in none" in shown

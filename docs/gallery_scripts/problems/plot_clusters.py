@@ -23,23 +23,22 @@ print(found)
 figure = clusters_figure(problem, found.clusters)
 
 # %%
-# ``gap`` is the share of the loss by which another partition may be better at most; ``spectral`` is
-# the weaker bound by eigenvalues. Without the two rounds of triangle inequalities the gap is 4 %.
-#
-# A dominant set is a single cluster without a given number of others: a maximum of
-# :math:`x^\top A x` on the simplex. ``bound`` proves which one is the best.
+# A dominant set is a single cluster, a maximum of :math:`x^\top A x` on the simplex. The next one
+# is that of the other points.
 
 result = iopt.solve(problem, iopt.DominantSet(), prove=20)
-print(result.certificate.claim, result.clusters)
-figure = result.plot()
-
-# %%
-# The next dominant set is that of the other points:
+print(result.certificate.claim)
 
 left, sizes = np.arange(problem.n), []
-while left.size and len(sizes) < 3:
+while len(sizes) < 3:
     part = iopt.KernelProblem(problem.K[np.ix_(left, left)])
     members = iopt.solve(part, iopt.DominantSet(), prove=20).clusters == 0
     sizes.append(int(members.sum()))
     left = left[~members]
-print(f"sizes of the first dominant sets: {sizes}")
+print(f"sizes of the first three dominant sets: {sizes}")
+figure = result.plot()
+
+# %%
+# Frames mark the clusters. ``gap`` is the share of the loss by which another partition may be
+# better at most; without the two rounds of triangle inequalities it is 4 %. ``spectral`` is the
+# weaker bound by eigenvalues. GLOBAL says that no dominant set has a larger :math:`x^\top A x`.
