@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,7 @@ class PengWei(Formulation):
 
     task: ClassVar[str] = "clusters"
     reference: ClassVar[str] = "Peng & Wei (2007)"
+    convex: ClassVar[Any] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"k"})
 
     def model(self, problem: KernelProblem) -> Model:

@@ -86,7 +86,7 @@ def test_the_bracket_has_the_best_of_all_partitions(count: int) -> None:
 def test_triangle_inequalities_raise_the_bound() -> None:
     """No partition is cut off, and all have them: 2/n_c ≤ 2/n_c, 1/n_c ≤ 1/n_c or 0 ≤ ... ."""
     raised = 0
-    for name, K, k in [one for one in draws(120) if 2 < one[2] < len(one[1]) - 1]:
+    for name, K, k in [one for one in draws(90) if 2 < one[2] < len(one[1]) - 1]:
         plain, cut = (
             iopt.theory.kernel_k_means(iopt.KernelProblem(K), k, rounds=rounds) for rounds in (0, 2)
         )
