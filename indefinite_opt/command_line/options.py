@@ -115,6 +115,7 @@ class DataOptions:
         "exponential exp(-gamma d), linear -d²/2, raw d.",
     )
     symmetrize: bool = Option(False, "--symmetrize", help="Average K or D with its transpose.")
+    asymmetric: bool = Option(False, "--asymmetric", help="Take an asymmetric K as it is.")
 
     def problem(self) -> iopt.KernelProblem:
         """The problem that the data and their kernel make; no option is ignored."""
@@ -123,11 +124,11 @@ class DataOptions:
         dataset = self._read()
         kind, uses = "points", "kernel gamma a r degree scaling cache_mb"
         if dataset.K is not None:
-            kind, uses = "similarities", "symmetrize"
+            kind, uses = "similarities", "symmetrize asymmetric"
         elif dataset.D is not None:
             kind, uses = "distances", "form symmetrize"
             uses += " gamma" if self.form in (None, *kernels.FORMS_WITH_GAMMA) else ""
-        given = self._given("kernel gamma a r degree scaling cache_mb form symmetrize")
+        given = self._given("kernel gamma a r degree scaling cache_mb form symmetrize asymmetric")
         for name, value in given.items():
             if name not in uses.split():
                 raise ParameterError(name, f"none for data given as {kind}", f"{value}")

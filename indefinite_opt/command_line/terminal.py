@@ -56,7 +56,7 @@ class Command(TyperCommand):
 
 
 ADVISED = re.compile(
-    r"\b(symmetrize|kind|labels?|missing|ignore|task)=(True|\"[^\"]*\"|'[^']*'|\[[^]]*\])"
+    r"\b(symmetrize|asymmetric|kind|labels?|missing|ignore|task)=(True|\"[^\"]*\"|'[^']*'|\[[^]]*\])"
     r"|\b(cache_mb|max_bytes|data_dir)\b(?:=math\.(inf)\b)?"
 )
 """An argument in the advice of an error."""

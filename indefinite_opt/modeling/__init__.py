@@ -27,6 +27,7 @@ from indefinite_opt.modeling.formulation import (
     UNLABELLED,
     Formulation,
     check_weight_bound,
+    of_both_sides,
     parameter,
     reduced_weight,
     share,

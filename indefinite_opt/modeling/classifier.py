@@ -151,6 +151,9 @@ class Classifier:
         of which the values are what they are, and a value of 0 belongs to the first of `classes`.
     distances : bool
         Whether f is one of distances d(x_i, x) in place of the k(x_i, x).
+    sides : int
+        2 for an asymmetric matrix, where `coef` and `K_new` have 2n columns, of the k(x, x_i) and
+        then of the k(x_i, x); else 1.
 
     Examples
     --------
@@ -170,6 +173,7 @@ class Classifier:
     diagonal: float | None = None
     zero: float | None = None
     distances: bool = False
+    sides: int = 1
 
     def __post_init__(self) -> None:
         checks.choice("new_points", self.new_points, TREATMENTS)
@@ -195,9 +199,9 @@ class Classifier:
     @property
     def support(self) -> NDArray[np.intp]:
         """Indices of the training points with nonzero coefficients."""
+        sizes = np.abs(self.coef).reshape(self.sides, -1).max(axis=0)
         # Interior-point methods do not give exact zeros.
-        largest = float(np.max(np.abs(self.coef), initial=0.0))
-        return np.flatnonzero(np.abs(self.coef) > 1e-6 * largest)
+        return np.flatnonzero(sizes > 1e-6 * float(np.max(sizes, initial=0.0)))
 
     def with_new_points(self, new_points: str) -> Classifier:
         """The same classifier with another treatment of new points."""

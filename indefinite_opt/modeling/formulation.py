@@ -46,7 +46,13 @@ from indefinite_opt.modeling.compiler.plans import keep_plan, planned
 from indefinite_opt.modeling.outputs import as_output, multiple_of, values_of
 from indefinite_opt.modeling.partitions import Clusters
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CompiledProgram, Declaration, PairedQP, answers
+from indefinite_opt.quadratic import (
+    SYMMETRIZED,
+    CompiledProgram,
+    Declaration,
+    PairedQP,
+    answers,
+)
 
 
 def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
@@ -66,6 +72,9 @@ FITTING = {
     "one class": "OneClassSVM, SVDD and OneClassLP",
 }
 """Formulations for each task, for advice."""
+
+OF_ASYMMETRIC = "AsKLS and BilinearSVM"
+"""Formulations of asymmetric matrices, for advice."""
 
 
 class _Compiled(NamedTuple):
@@ -143,6 +152,8 @@ class Formulation(Declaration):
         is not known without the problem.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
+    takes_asymmetric : bool
+        Whether it takes an asymmetric matrix; see `KernelProblem`.
     needs_spectrum : bool
         Whether `model` decomposes the kernel matrix.
     task : str
@@ -170,6 +181,7 @@ class Formulation(Declaration):
     task: ClassVar[str] = "classification"
     program_type: ClassVar[Any] = _OfProbe(type, CompiledProgram, (False, True))
     convex: ClassVar[Any] = _OfProbe(_by_theorem, None)
+    takes_asymmetric: ClassVar[bool] = False
     needs_spectrum: ClassVar[bool] = False
     new_points = "original"
     in_every_title: ClassVar[frozenset[str]] = frozenset()
@@ -274,6 +286,10 @@ class Formulation(Declaration):
 
     def _check_task(self, problem: Any) -> None:
         """Raise `ProblemError` unless the problem has what the formulation needs."""
+        if problem.gram.asymmetric and not self.takes_asymmetric:
+            expected, hint = f"one with a symmetric kernel matrix for {self}", SYMMETRIZED
+            hint = f"{hint} {OF_ASYMMETRIC} take it as it is."
+            raise ProblemError("problem", expected, "an asymmetric one", hint)
         fits = self.task in UNLABELLED or problem.task == self.task
         if fits and (self.task != "classification" or problem.classes.size == 2):
             return
@@ -334,10 +350,11 @@ class Formulation(Declaration):
         if model.coef is None:
             hint = "Give its Model the coefficients of the decision values."
             raise ProblemError("classifier", "a model with coef", f"{self}, which has none", hint)
-        shelf = derived_values(problem)
+        shelf, sides = derived_values(problem), 2 if problem.gram.asymmetric else 1
         known, coefficients = shelf.get("coef", (None, None))
         if known is not record:
-            coefficients = affine(as_output("coef", model.coef, problem.n, program.shapes, model))
+            size = sides * problem.n
+            coefficients = affine(as_output("coef", model.coef, size, program.shapes, model))
             shelf["coef"] = record, coefficients
         offset, error, number, at = 0.0, None, None, dict(values)
         if isinstance(model.offset, str):
@@ -370,7 +387,9 @@ class Formulation(Declaration):
             entries = problem.gram.diagonal
             diagonal = float(entries[0]) if np.ptp(entries) == 0.0 else None
         if self.task != "one class":
-            return Classifier(coef, offset, problem.classes, self.new_points, change, own, diagonal)
+            return Classifier(
+                coef, offset, problem.classes, self.new_points, change, own, diagonal, sides=sides
+            )
         made = Classifier(
             coef, offset, OUTLIERS, self.new_points, change, own, diagonal,
             distances=model.distances,
@@ -494,6 +513,17 @@ def reduced_weight(
             f"{total:g}.",
         )  # fmt: skip
     return max(float(value), least)
+
+
+def of_both_sides(problem: KernelProblem, source: Any, target: Any) -> Any:
+    """The coefficients of the k(x, x_i), and behind them those of the k(x_i, x).
+
+    Both are n expressions. Where the kernel is symmetric, the result is their sum.
+    """
+    if not problem.asymmetric:
+        return source + target
+    upper, lower = np.hsplit(np.eye(2 * problem.n), 2)
+    return upper @ source + lower @ target
 
 
 def weighted_bound(

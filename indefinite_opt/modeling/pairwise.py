@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import BadArgument, IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import SYMMETRIZED
 
 T = TypeVar("T")
 
@@ -64,8 +65,10 @@ def name_pair(error: IndefiniteOptError, pair: Pair) -> None:
 
 
 def check_classes(problem: KernelProblem) -> None:
-    """Raise `ProblemError` if there are more than two classes and more than n/3."""
+    """Raise `ProblemError` if there are more than n/3 classes, or more than two of asymmetric K."""
     count = problem.classes.size
+    if problem.asymmetric and count > 2:
+        raise ProblemError("y", "two classes, as K is asymmetric", f"{count} classes", SYMMETRIZED)
     if 3 * count > max(problem.n, 6):
         raise ProblemError(
             "y", f"at most {problem.n // 3} classes of {problem.n} points", f"{count} classes",

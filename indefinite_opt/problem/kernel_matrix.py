@@ -52,7 +52,7 @@ def remarks(
     >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
     ((), 1)
     """
-    if gram.on_demand or gram.n < 5 or isinstance(gram, AbsentGram):
+    if gram.on_demand or gram.asymmetric or gram.n < 5 or isinstance(gram, AbsentGram):
         return ()
     least, most = gram.extremes
     if most - least <= 1e-9 * gram.largest:

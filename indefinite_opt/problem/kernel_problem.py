@@ -39,6 +39,7 @@ from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.symbols import SYMBOLS
 from indefinite_opt.quadratic import (
     AbsentGram,
+    AsymmetricGram,
     Construction,
     DenseGram,
     Gram,
@@ -53,6 +54,8 @@ MOST_FORMED = 15_000
 
 CACHE_MB = 500.0
 """Megabytes for rows of K, by default, for more points than that."""
+
+_AS_IT_IS = "With asymmetric=True formulations such as AsKLS take it as it is."
 
 _HIDING_SHARE = 2.0**-10
 """A constant hides digits if the entries of K differ by less than this share of it."""
@@ -77,6 +80,10 @@ class KernelProblem(LabelledKernel):
         any type are classes, other numbers are targets, and no labels are one class.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
+    asymmetric : bool
+        Take K_ij = k(x_i, x_j) as it is, for two classes and the formulations of asymmetric
+        matrices, such as `AsKLS`. `directed` has the matrix, and whatever needs a symmetric one is
+        refused.
     copy : bool
         K is copied, so that what is written to the caller's array afterwards changes nothing. With
         `copy=False` a contiguous array of float64 or float32 that is symmetric to the last bit is
@@ -139,18 +146,20 @@ class KernelProblem(LabelledKernel):
         *,
         task: str | None = None,
         symmetrize: bool = False,
+        asymmetric: bool = False,
         copy: bool = True,
         name: str = "problem",
     ) -> None:
-        gram = DenseGram(
-            *checked_matrix(
-                "K", K, symmetrize, floats=True, own=copy or not isinstance(K, np.ndarray)
-            )
-        )
-        if not copy and isinstance(K, np.ndarray):
-            kept = gram.matrix if gram.source is None else gram.source[0]
-            if np.may_share_memory(kept, K):
-                K.setflags(write=False)
+        checks.switch("asymmetric", asymmetric)
+        if asymmetric and symmetrize:
+            raise ParameterError("symmetrize", "False for an asymmetric matrix", "True")
+        kept, extremes = checked_matrix(
+            "K", K, symmetrize, floats=not asymmetric, own=copy or not isinstance(K, np.ndarray),
+            asymmetric=asymmetric, if_large=_AS_IT_IS,
+        )  # fmt: skip
+        gram: Gram = AsymmetricGram(kept) if asymmetric else DenseGram(kept, extremes)
+        if not copy and isinstance(K, np.ndarray) and np.may_share_memory(kept, K):
+            K.setflags(write=False)
         gram.came_as = type_of(K)
         self._begin(gram, y, name, task)
         self.objects = _columns(K)
@@ -295,6 +304,7 @@ class KernelProblem(LabelledKernel):
         form: str = "gaussian",
         gamma: float | None = None,
         symmetrize: bool = False,
+        asymmetric: bool = False,
         cache_mb: float | None = None,
         **parameters: Any,
     ) -> KernelProblem:
@@ -316,6 +326,8 @@ class KernelProblem(LabelledKernel):
             means of all n² entries; for points that of the kernel.
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
+        asymmetric : bool
+            For similarities, as in `KernelProblem`.
 
         Raises
         ------
@@ -334,7 +346,7 @@ class KernelProblem(LabelledKernel):
         _refuse_idle(
             dataset, kernel=kernel, scaling=None if scaling == "default" else scaling,
             cache_mb=cache_mb, **parameters, gamma=gamma, symmetrize=symmetrize or None,
-            form=None if form == "gaussian" else form,
+            asymmetric=asymmetric or None, form=None if form == "gaussian" else form,
         )  # fmt: skip
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "rbf"
@@ -351,8 +363,10 @@ class KernelProblem(LabelledKernel):
                 name=dataset.name,
             )  # fmt: skip
         elif dataset.K is not None:
-            K, name = dataset.K, dataset.name
-            problem = cls(K, dataset.y, task=task, symmetrize=symmetrize, name=name)
+            problem = cls(
+                dataset.K, dataset.y, task=task, symmetrize=symmetrize, asymmetric=asymmetric,
+                name=dataset.name,
+            )  # fmt: skip
         else:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
         return problem.described(dataset)
@@ -550,6 +564,16 @@ class KernelProblem(LabelledKernel):
         return self
 
     @property
+    def asymmetric(self) -> bool:
+        """Whether K was given as an asymmetric matrix, which `directed` has."""
+        return self.gram.asymmetric
+
+    @property
+    def directed(self) -> Array:
+        """k(x_i, x_j), (n, n), symmetric or not."""
+        return self.gram.directed
+
+    @property
     def features(self) -> Array | None:
         """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ but for rounding."""
         linear = type(self.kernel) is kernels.Linear
@@ -557,7 +581,8 @@ class KernelProblem(LabelledKernel):
 
     def __repr__(self) -> str:
         labels = f"classes={self.classes.tolist()}" if self.classes.size else f"task={self.task!r}"
-        return f"KernelProblem({self.name!r}, n={self.n}, {labels})"
+        asymmetric = ", asymmetric=True" if self.asymmetric else ""
+        return f"KernelProblem({self.name!r}, n={self.n}, {labels}{asymmetric})"
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [
@@ -656,7 +681,8 @@ class KernelProblem(LabelledKernel):
         Parameters
         ----------
         *names : str
-            K or K0 for the kernel matrix, Q or G for y_i y_j K_ij, D2 for the squared distances
+            K or K0 for the kernel matrix, Q or G for y_i y_j K_ij, H for the same of a matrix that
+            may be asymmetric, D2 for the squared distances
             K_ii - 2 K_ij + K_jj, y for the labels, e for ones. Matrices stay references: nothing is
             formed.
         **values
@@ -823,7 +849,7 @@ class KernelProblem(LabelledKernel):
     @property
     def matrix_was_given(self) -> bool:
         """Whether K or D came as a matrix, in memory or left out: no points make it again."""
-        stored = isinstance(self.gram, DenseGram | AbsentGram)
+        stored = isinstance(self.gram, DenseGram | AsymmetricGram | AbsentGram)
         return type(self) is KernelProblem and stored and self.X is None
 
     def without_matrix(self) -> KernelProblem:
@@ -839,7 +865,8 @@ class KernelProblem(LabelledKernel):
         """
         if not self.matrix_was_given or isinstance(self.gram, AbsentGram):
             return self
-        made = self.with_gram(AbsentGram(self.gram.diagonal, self.gram.extremes))
+        gram = self.gram
+        made = self.with_gram(AbsentGram(gram.diagonal, gram.extremes, gram.asymmetric))
         for attribute in ("kernel", "table", "objects", "meanings"):
             setattr(made, attribute, getattr(self, attribute))
         made.kept_digest = self.digest
@@ -858,7 +885,8 @@ class KernelProblem(LabelledKernel):
         True
         """
         D, gram = self.D, self.gram
-        if self.kept_digest is None and self.matrix_was_given and isinstance(gram, DenseGram):
+        unknown = self.kept_digest is None and self.matrix_was_given
+        if unknown and isinstance(gram, DenseGram | AsymmetricGram):
             self.kept_digest = gram.digest if D is None else digest_of(D)
         return self.kept_digest
 
@@ -956,7 +984,8 @@ class KernelProblem(LabelledKernel):
         """Similarities to the training points, or distances from them, (m, n), in their order.
 
         The columns of a DataFrame are found by the names of the training points, if both have
-        names. `argument` is what errors call X_new.
+        names. `argument` is what errors call X_new. For an asymmetric matrix it is the pair of
+        k(x, x_i) and k(x_i, x), two (m, n) matrices, which become one (m, 2n).
 
         Examples
         --------
@@ -966,8 +995,26 @@ class KernelProblem(LabelledKernel):
         >>> problem.of_training_points("D_new", pd.DataFrame({"b": [3.0], "a": [1.0]}))
         array([[1., 3.]])
         """
+        if self.asymmetric:
+            return self._both_ways(argument, X_new)
         numbers = finite_array(argument, X_new, (None, self.n))
         return in_order(numbers, _columns(X_new), self.objects, argument)
+
+    def _both_ways(self, argument: str, X_new: Any) -> Array:
+        """k(x, x_i) and then k(x_i, x) of new points, (m, 2n), of the pair of both."""
+        if not (isinstance(X_new, tuple | list) and len(X_new) == 2):
+            raise ProblemError(
+                argument, "the pair (k(x, x_i), k(x_i, x)) of two (m, n) matrices, as K is "
+                "asymmetric", type(X_new).__name__, "For the training points it is (K, K.T).",
+            )  # fmt: skip
+        first, second = (
+            in_order(finite_array(name, side, (None, self.n)), _columns(side), self.objects, name)
+            for name, side in zip((f"{argument}[0]", f"{argument}[1]"), X_new, strict=True)
+        )
+        if len(first) != len(second):
+            got = f"{len(first)} and {len(second)} rows"
+            raise ProblemError(argument, "two matrices with a row for each new point", got)
+        return np.hstack([first, second])
 
     def kernel_among(self, X_new: ArrayLike) -> Array:
         """k(new point, new point), (m, m), for raw new points, if made by `from_data`.
@@ -1004,6 +1051,12 @@ class KernelProblem(LabelledKernel):
         """
         given = self.labels
         known, labels = (None, None) if given is None else (given[train], given[test])
+        if isinstance(self.gram, AsymmetricGram):
+            problem = KernelProblem.from_gram(
+                self.gram.part(train), known, task=self.task, name=self.name
+            )
+            rows = self.gram.columns_of(test, train)
+            return Split(problem, rows, labels, lambda: self.K)  # which is refused
         kept = keeps_scaling(self.scaling)
         if kept and not self.gram.on_demand:
             block = self.gram.block
@@ -1033,7 +1086,7 @@ class KernelProblem(LabelledKernel):
 _KINDS = {
     "points": "kernel scaling cache_mb gamma",
     "distances": "form gamma symmetrize",
-    "similarities": "symmetrize",
+    "similarities": "symmetrize asymmetric",
 }
 """Arguments of `from_dataset` by the kind of data that they are for."""
 
@@ -1083,7 +1136,8 @@ class Split:
 
     problem: KernelProblem
     K_new: Array
-    """k(test point, training point), (m, n)."""
+    """k(test point, training point), (m, n); for an asymmetric matrix (m, 2n), with
+    k(training point, test point) behind it."""
     labels: NDArray[Any] | None
     """True labels or targets of the test points, (m,); None if there are none."""
     K_new_new: Callable[[], Array]

@@ -53,8 +53,8 @@ class LabelledKernel(Problem):
         Raises
         ------
         ProblemError
-            If it is not kept as a whole; also from whatever reads K, such as Q, squared distances,
-            linear programs and cvxpy.
+            If it is not kept as a whole, or asymmetric; also from whatever reads K, such as Q,
+            squared distances, linear programs and cvxpy.
         """
         return self.gram.matrix
 
@@ -159,8 +159,8 @@ class LabelledKernel(Problem):
 
     @cached_property
     def curvature_known(self) -> bool:
-        """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
-        return not self.gram.on_demand
+        """Whether convexity can be tested: K is kept as a whole, and symmetric."""
+        return not (self.gram.on_demand or self.gram.asymmetric)
 
     @property
     def spectrum(self) -> Spectrum:

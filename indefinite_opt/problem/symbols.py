@@ -50,6 +50,10 @@ def _signed_kernel(problem: LabelledKernel) -> Operator:
     return Operator.of(signs, KernelFactor(problem), signs)
 
 
+def _directed(problem: LabelledKernel) -> Array:
+    return problem.gram.directed * np.outer(problem.y, problem.y)
+
+
 def _squared_distances(problem: LabelledKernel) -> Operator:
     d, e = problem.gram.diagonal, np.ones(problem.n)
     ends = Operator.of(ColumnFactor(d), RowFactor(e)) + Operator.of(ColumnFactor(e), RowFactor(d))
@@ -62,6 +66,7 @@ SYMBOLS: dict[str, Callable[[LabelledKernel], Any]] = {
     "K0": kernel,
     "Q": _signed_kernel,
     "G": _signed_kernel,
+    "H": _directed,
     "D2": _squared_distances,
     "y": lambda problem: problem.y,
     "e": lambda problem: np.ones(problem.n),

@@ -45,7 +45,9 @@ from indefinite_opt.quadratic.matrices.given import (
 )
 from indefinite_opt.quadratic.matrices.gram import (
     CHUNK,
+    SYMMETRIZED,
     AbsentGram,
+    AsymmetricGram,
     Construction,
     DenseGram,
     Gram,

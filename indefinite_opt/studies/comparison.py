@@ -318,7 +318,10 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
         got = f"{type(test).__name__}{size}"
         raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", got)
     expected = f"K_new of shape (m, {problem.n}) and m labels"
-    K_new = real_array("test", test[0], expected, (None, problem.n), finite=False)
+    if problem.asymmetric:
+        K_new = problem.of_training_points("test[0]", test[0])
+    else:
+        K_new = real_array("test", test[0], expected, (None, problem.n), finite=False)
     given: Any = test[1]
     y_new: Any = None
     if problem.task == "regression":

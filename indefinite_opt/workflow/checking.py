@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,8 @@ class _Scaled(Formulation):
 
     written: Formulation
 
+    takes_asymmetric: ClassVar[bool] = True  # what is written has refused the others
+
     @property
     def task(self) -> str:  # type: ignore[override]
         return self.written.task
@@ -230,7 +232,10 @@ def _problem(task: str, seed: int) -> KernelProblem:
 def _part(problem: KernelProblem, kept: NDArray[np.intp]) -> KernelProblem:
     """The problem of some of the points, in their order."""
     labels = None if problem.task == "one class" else problem.labels[kept]
-    return KernelProblem(problem.K[np.ix_(kept, kept)], labels, task=problem.task, name="part")
+    return KernelProblem(
+        problem.gram.directed[np.ix_(kept, kept)], labels, task=problem.task,
+        asymmetric=problem.asymmetric, name="part",
+    )  # fmt: skip
 
 
 def _share(one: float, other: float, size: float = 0.0) -> float:

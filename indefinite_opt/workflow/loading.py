@@ -210,13 +210,15 @@ def _classifier(
     support = arrays.pop("classifier support")
     if support.dtype.kind not in "iu" or support.ndim != 1 or np.any(np.diff(support) <= 0):
         raise DataError("classifier support", "ascending indices", shown(support))
-    if support.size and (support[0] < 0 or support[-1] >= problem.n):
-        expected = f"indices from 0 to {problem.n - 1}"
+    sides = 2 if problem.asymmetric else 1
+    size = sides * problem.n
+    if support.size and (support[0] < 0 or support[-1] >= size):
+        expected = f"indices from 0 to {size - 1}"
         raise DataError("classifier support", expected, f"{support[0]} to {support[-1]}")
-    coef = np.zeros(problem.n)
+    coef = np.zeros(size)
     coef[support] = finite_array("classifier coef", arrays.pop("classifier coef"), support.shape)
     classes = OUTLIERS if formulation.task == "one class" else problem.classes
-    return Classifier(coef, classes=classes, **given)
+    return Classifier(coef, classes=classes, sides=sides, **given)
 
 
 def _without_matrix(
@@ -225,7 +227,8 @@ def _without_matrix(
     """The problem of a file that does not hold the matrix that was given."""
     diagonal = finite_array("diagonal", arrays.pop("diagonal"), (None,))
     extremes = finite_array("extremes", facts["extremes"], (2,))
-    gram = AbsentGram(diagonal, (float(extremes[0]), float(extremes[1])))
+    asymmetric = facts.get("asymmetric", False)
+    gram = AbsentGram(diagonal, (float(extremes[0]), float(extremes[1])), asymmetric)
     problem = KernelProblem.from_gram(gram, y, task=task, name=name)
     with _reading("digest", facts):
         problem.kept_digest = int(facts["digest"], 16)
@@ -237,6 +240,8 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
     y, name = arrays.pop("y", None), _text(facts, "name")
     task = facts["task"]
     checks.choice("task", task, TASKS)
+    asymmetric = facts.get("asymmetric", False)  # older files have no such matrix
+    checks.switch("asymmetric", asymmetric)
     kernel: Any = None
     if facts["kernel"] is not None:
         with _reading("kernel", facts):
@@ -257,7 +262,9 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
         if "diagonal" in arrays:
             problem = _without_matrix(facts, arrays, y, task, name)
         else:
-            problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
+            problem = KernelProblem(
+                arrays.pop("K"), y, task=task, asymmetric=asymmetric, copy=False, name=name
+            )
         if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:
             raise DataError("kernel", "one of distances, or none, beside K", str(kernel))
         problem.kernel = kernel

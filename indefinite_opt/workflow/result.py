@@ -238,14 +238,18 @@ class Result:
         kernel matrix to know.
         """
         problem, formulation = self.problem, self.formulation
-        if not isinstance(problem, KernelProblem) or not problem.curvature_known:
+        if not isinstance(problem, KernelProblem) or problem.gram.on_demand:
             return None
         if not isinstance(formulation, Formulation) or formulation.task != "classification":
             return None
         if not self.has_classifier or self.classifier.new_points == "joint":
             return None
         direct = self.classifier.unchanged()
-        positive = problem.gram.times(direct.coef) + direct.offset > 0.0
+        if problem.asymmetric:
+            rows = np.hstack([problem.directed, problem.directed.T])
+            positive = direct.decision_function(rows) > 0.0
+        else:
+            positive = problem.gram.times(direct.coef) + direct.offset > 0.0
         return float(np.mean(positive != (problem.y > 0.0)))
 
     def _warn(self) -> None:
@@ -288,7 +292,8 @@ class Result:
             Points as they were given to `from_data`, of a DataFrame the columns of the same names;
             distances from the training points, (m, n), of a problem of `from_distances`; else
             kernel values with the training points, (m, n). If the training points have names, as
-            those of a file have, columns with names may be in any order.
+            those of a file have, columns with names may be in any order. For an asymmetric matrix
+            the pair of both (m, n) matrices k(x, x_i) and k(x_i, x).
         own : (m,) or (m, m) array_like, optional
             k(x, x) of new points, or the kernel matrix among them, for a problem of a kernel
             matrix. `SVDD` needs k(x, x) where K_ii is not the same for all training points, and the
@@ -426,6 +431,9 @@ def refuse_another(own: Any, problem: KernelProblem) -> None:
     check_problem(problem)
     if isinstance(problem.gram, AbsentGram):
         _ = problem.gram.matrix  # which says what is missing
+    if own.asymmetric != problem.asymmetric:
+        got = "an asymmetric one" if problem.asymmetric else "one with a symmetric matrix"
+        raise ProblemError("problem", "the one of the result", got)
     if own.n != problem.n or own.digest not in (None, problem.digest):
         raise ProblemError("problem", "the one of the result", "one with another matrix")
     if str(own.kernel) != str(problem.kernel):

@@ -20,7 +20,7 @@ FORMAT = "indefinite_opt result 9"
 READABLE = (FORMAT, "indefinite_opt result 8")
 """The forms that `load` reads. Files of the form 8 have a matrix, where there are no points."""
 
-_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
+_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings", "asymmetric")
 
 _OF_THE_RESULT = (
     "solver", "message", "doubt", "objective", "seconds", "residual", "iterations", "offset",
@@ -124,7 +124,7 @@ def write_result(
     elif problem.D is not None:
         data["D"] = problem.D
     else:
-        data["K"] = problem.K
+        data["K"] = problem.directed
     # Numbers of kernels are hardly any smaller if they are compressed, which takes seconds.
     write = np.savez if "D" in data or "K" in data else np.savez_compressed
     with writing("path", path), path.open("wb") as file:

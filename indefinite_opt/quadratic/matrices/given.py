@@ -23,6 +23,9 @@ _SINGLE = np.dtype(np.float32)
 
 _EXPECTED = "a matrix of real numbers"
 
+_LARGE = 1e-2
+"""Share of the largest entry of two rows beyond which an asymmetry is no rounding."""
+
 
 def checked_matrix(
     argument: str,
@@ -30,7 +33,7 @@ def checked_matrix(
     symmetrize: bool,
     hint: str | None = None,
     known_symmetric: bool = False,
-    **options: bool,
+    **options: Any,
 ) -> tuple[NDArray[Any], tuple[float, float]]:
     """A matrix as `scanned_matrix` checks it, and its least and its largest entry.
 
@@ -52,6 +55,8 @@ def scanned_matrix(
     floats: bool = False,
     own: bool = False,
     digested: bool = False,
+    asymmetric: bool = False,
+    if_large: str = "",
 ) -> tuple[NDArray[Any], symmetry.Scan]:
     """A square, finite matrix, symmetric to the last bit, and what one pass over it has found.
 
@@ -60,7 +65,9 @@ def scanned_matrix(
     where K is such a matrix, and else a new one: the mean of K and Kᵀ if they differ by rounding of
     the numbers that came, see `symmetry_tolerance`. With `own` it never shares memory with K, and
     is read-only. `hint` says what the caller can do about an asymmetric matrix, and nothing is said
-    if it is `known_symmetric`. The digest is computed if it is wanted, by `digested`.
+    if it is `known_symmetric`; `if_large` is said, too, where the asymmetry is no rounding of any
+    type. An `asymmetric` matrix keeps its entries. The digest is computed if it is wanted, by
+    `digested`.
 
     >>> matrix, found = scanned_matrix("K", np.eye(2, dtype=np.float32), floats=True)
     >>> matrix.dtype, found.least, found.most, found.symmetric
@@ -75,7 +82,8 @@ def scanned_matrix(
     matrix = _mean_with_transpose(real) if symmetrize else real
     flags = matrix.flags
     if not (flags.c_contiguous and flags.aligned):
-        matrix = np.require(matrix.T if flags.f_contiguous else matrix, requirements=("C", "A"))
+        turned = flags.f_contiguous and not asymmetric
+        matrix = np.require(matrix.T if turned else matrix, requirements=("C", "A"))
     if known_symmetric and not digested:
         found = _scanned_half(matrix)
     else:
@@ -89,10 +97,10 @@ def scanned_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    if not (known_symmetric or found.symmetric):
+    if not (known_symmetric or asymmetric or found.symmetric):
         if hint is None:
             hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
-        _refuse_asymmetry(real, argument, symmetry_tolerance(given.dtype), hint)
+        _refuse_asymmetry(real, argument, symmetry_tolerance(given.dtype), hint, if_large)
         matrix = _mean_with_transpose(real)  # whose entries are no larger
         if digested:
             found = symmetry.scan(matrix, digested)
@@ -135,7 +143,7 @@ def _mean_with_transpose(matrix: NDArray[Any]) -> Array:
 
 
 def _refuse_asymmetry(
-    matrix: NDArray[Any], argument: str, tolerance: float, hint: str
+    matrix: NDArray[Any], argument: str, tolerance: float, hint: str, if_large: str
 ) -> None:  # fmt: skip
     """`ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
@@ -156,6 +164,8 @@ def _refuse_asymmetry(
                 continue
             i, j = divmod(int(excess.argmax()), excess.shape[1])
             i, j = rows.start + i, columns.start + j
+            if abs(matrix[i, j] - matrix[j, i]) > _LARGE * max(sizes[i], sizes[j]):
+                hint = f"{hint} {if_large}".strip()
             upper, lower = f"{matrix[i, j]:g}", f"{matrix[j, i]:g}"
             if upper == lower:  # they differ in later digits only
                 upper, lower = str(matrix[i, j]), str(matrix[j, i])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.core import binding
-from indefinite_opt.errors import MatrixNotKept
+from indefinite_opt.errors import MatrixNotKept, ProblemError
 from indefinite_opt.foundation import (
     Array,
     cached_property,
@@ -44,6 +44,10 @@ MAX_DECOMPOSED = 48
 """Points up to which eigenvectors take no longer than some products with K."""
 
 
+SYMMETRIZED = "With symmetrize=True the problem is that of (K + Kᵀ)/2."
+"""What to do with an asymmetric matrix where a symmetric one is needed."""
+
+
 class Construction(NamedTuple):
     """Why a kernel matrix is convex without a test of its eigenvalues, as part of a sentence."""
 
@@ -64,6 +68,8 @@ class Gram(ABC):
     """How many different rows may be held at once."""
     on_demand: ClassVar[bool] = False
     """Whether entries are computed whenever they are read."""
+    asymmetric: bool = False
+    """Whether K_ij and K_ji are two numbers, so that nothing but `directed` has them."""
     construction: Construction | None = None
     """Why K is convex, if that is known without its eigenvalues."""
     came_as: np.dtype[Any] = np.dtype(np.float64)
@@ -110,7 +116,12 @@ class Gram(ABC):
     @property
     @abstractmethod
     def matrix(self) -> Array:
-        """K, (n, n), C-contiguous and read-only; ProblemError if it is not kept."""
+        """K, (n, n), C-contiguous and read-only; ProblemError if it is not kept or asymmetric."""
+
+    @property
+    def directed(self) -> Array:
+        """K, (n, n), symmetric or not."""
+        return self.matrix
 
     # ------------------------------------------------------------------ spectrum
 
@@ -411,6 +422,8 @@ class AbsentGram(Gram):
     diagonal : (n,) array
     extremes : (float, float)
         Its smallest and its largest entry, or less and more.
+    asymmetric : bool
+        Whether it was asymmetric.
 
     >>> gram = AbsentGram(np.ones(3), (0.0, 1.0))
     >>> gram.n, gram.largest, gram.part(np.arange(2)).n
@@ -425,12 +438,15 @@ was pickled or saved without it. Give the problem again, by result.with_problem(
     diagonal: Array = np.empty(0)
     extremes: tuple[float, float] = (0.0, 0.0)
 
-    def __init__(self, diagonal: Array, extremes: tuple[float, float]) -> None:
+    def __init__(
+        self, diagonal: Array, extremes: tuple[float, float], asymmetric: bool = False
+    ) -> None:
         self.n = self.capacity = diagonal.size
         self.diagonal, self.extremes = read_only(diagonal), extremes
+        self.asymmetric = asymmetric
 
     def part(self, chosen: Indices) -> AbsentGram:
-        return AbsentGram(self.diagonal[chosen], self.extremes)
+        return AbsentGram(self.diagonal[chosen], self.extremes, self.asymmetric)
 
     @property
     def matrix(self) -> Array:
@@ -451,3 +467,70 @@ was pickled or saved without it. Give the problem again, by result.with_problem(
 
     def _times(self, x: Array) -> Array:
         return self.matrix @ x
+
+
+class AsymmetricGram(Gram):
+    """An asymmetric matrix K_ij = k(x_i, x_j), (n, n), of float64, finite and read-only.
+
+    `directed` has it; whatever reads it in products or blocks, or its spectrum, is refused.
+
+    >>> gram = AsymmetricGram(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> gram.columns_of(np.array([0]), np.array([1]))
+    array([[2., 0.]])
+    >>> gram.matrix
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: problem: expected one with a symmetric kernel matrix, got \
+an asymmetric one. With symmetrize=True the problem is that of (K + Kᵀ)/2.
+    """
+
+    _data = "_directed"
+    asymmetric = True
+
+    def __init__(self, directed: Array) -> None:
+        self.n = self.capacity = len(directed)
+        self._directed = read_only(directed)
+
+    @property
+    def directed(self) -> Array:
+        return self._directed
+
+    @property
+    def matrix(self) -> Array:
+        expected = "one with a symmetric kernel matrix"
+        raise ProblemError("problem", expected, "an asymmetric one", SYMMETRIZED)
+
+    def part(self, chosen: Indices) -> AsymmetricGram:
+        gram = AsymmetricGram(self._directed[np.ix_(chosen, chosen)])
+        gram.came_as = self.came_as
+        return gram
+
+    def columns_of(self, new: Indices, chosen: Indices) -> Array:
+        """k(x, x_i) and then k(x_i, x) of some points x with others x_i, (m, 2n)."""
+        K = self._directed
+        return np.hstack([K[np.ix_(new, chosen)], K[np.ix_(chosen, new)].T])
+
+    @property
+    def diagonal(self) -> Array:
+        return np.diag(self._directed)
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        return float(self._directed.min()), float(self._directed.max())
+
+    @property
+    def digest(self) -> int:
+        """See `DenseGram.digest`; that of the transpose is another one."""
+        return digest_of(self._directed)
+
+    @property
+    def largest_read(self) -> float:
+        return self.largest
+
+    def content(self) -> tuple[Array, ...]:
+        return (self._directed,)
+
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        return self.matrix
+
+    def _times(self, x: Array) -> Array:
+        return self.matrix

@@ -89,8 +89,10 @@ class Baseline(ABC):
         """
 
     def check_task(self, problem: KernelProblem) -> None:
-        """Raise `ProblemError` unless the problem has the classes or targets that `fit` needs."""
+        """Raise `ProblemError` unless K is symmetric, with the classes or targets `fit` needs."""
         check_problem(problem)
+        if problem.asymmetric:
+            _ = problem.K  # which is refused
         several = self.many_classes and problem.classes.size > 2
         fits = self.task == "one class" or problem.task == self.task
         if fits and (self.task != "classification" or problem.classes.size == 2 or several):

@@ -151,6 +151,8 @@ def _described(problem: KernelProblem) -> list[str]:
 
 def _negative_part(problem: KernelProblem) -> str:
     """How much of the centred kernel is negative, as a sentence."""
+    if problem.asymmetric:
+        return "The kernel matrix is asymmetric, and has no signature."
     if not problem.curvature_known:
         return "The spectrum of the kernel is not known, as its rows are computed on demand."
     p, q = problem.signature
