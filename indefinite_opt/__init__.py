@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         KSVM,
         LPSVM,
         SVDD,
+        AsKLS,
+        BilinearSVM,
         ConvexHullDual,
         ConvexHullPrimal,
         DominantSet,
@@ -94,7 +96,9 @@ __all__ = [
     "LSSVM",
     "RVM",
     "SVDD",
+    "AsKLS",
     "Baseline",
+    "BilinearSVM",
     "Claim",
     "Classifier",
     "ConfidenceProblem",
@@ -157,10 +161,10 @@ __all__ = [
 
 
 _LATER = {
-    "formulations": "ConvexHullDual ConvexHullPrimal DominantSet ESVM EpsilonSVR GuoSchuurmansLP "
-    "GuoSchuurmansQP KSVM KernelLogistic LPSVM LussBall LussDual NuSVM NuSVR OneClassLP "
-    "OneClassSVM PengWei PseudoEuclideanPrimal SVDD SVMDual SeparabilitySVM SpectrumSVM "
-    "UniformWeights available_formulations",
+    "formulations": "AsKLS BilinearSVM ConvexHullDual ConvexHullPrimal DominantSet ESVM EpsilonSVR "
+    "GuoSchuurmansLP GuoSchuurmansQP KSVM KernelLogistic LPSVM LussBall LussDual NuSVM "
+    "NuSVR OneClassLP OneClassSVM PengWei PseudoEuclideanPrimal SVDD SVMDual "
+    "SeparabilitySVM SpectrumSVM UniformWeights available_formulations",
     "modeling": "Classifier Formulation",
     "problem": "ConfidenceProblem Kernel KernelProblem datasets kernels",
     "quadratic": "Claim QuadraticProgram Solver Status depot",

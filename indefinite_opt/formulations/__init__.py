@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 
+from indefinite_opt.formulations.as_kls import AsKLS
+from indefinite_opt.formulations.bilinear_svm import BilinearSVM
 from indefinite_opt.formulations.convex_hull_dual import ConvexHullDual
 from indefinite_opt.formulations.convex_hull_primal import ConvexHullPrimal
 from indefinite_opt.formulations.dominant_set import DominantSet

@@ -7,6 +7,7 @@ two classes are trained one against one, and share these seconds.
 Left out are `GuoSchuurmansQP`, whose program is that of `ConvexHullDual`; `NuSVM`, whose
 program differs from it only where eᵀα > ν, and whose searches take longer than all others together;
 `ConvexHullPrimal` and `PseudoEuclideanPrimal`, which are unbounded on indefinite kernels;
+`AsKLS` and `BilinearSVM`, which are for asymmetric similarities;
 `SpectrumSVM` with flip, whose classifier is that of `ESVM`; and the relevance vector machine, which
 takes longer than all convex programs.
 

@@ -17,6 +17,7 @@ INF = float("inf")
 
 TWO_POINTS = [[1.0, -1.0], [-1.0, 1.0]]  # x = 1 and x = -1, linear kernel
 SWAP = [[0.0, -1.0], [-1.0, 0.0]]  # eigenvalues -1 on (1, 1) and 1 on (1, -1)
+DIRECTED = [[1.0, -1.0], [0.0, 1.0]]  # k(x₁, x₂) is not k(x₂, x₁)
 LIN_LIN = [[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]]  # Lin & Lin (2003), section 2
 
 
@@ -40,7 +41,8 @@ class Case:
 
     def problem(self) -> iopt.KernelProblem:
         task = "regression" if self.formulation.task == "regression" else None
-        return iopt.KernelProblem(self.K, self.y, task=task)
+        asymmetric = not np.array_equal(self.K, np.transpose(self.K))
+        return iopt.KernelProblem(self.K, self.y, task=task, asymmetric=asymmetric)
 
     def shaken(self) -> Case:
         """The same case, with its points in another order where tests are shaken."""
@@ -309,6 +311,18 @@ CASES = [case.shaken() for case in [
     Case("two clusters, diagonal", np.diag([1.0, 1.0, 4.0]), [1, -1, 1], iopt.PengWei(k=2), (1.0,)),
     Case("two clusters, indefinite", np.diag([-1.0, -1.0, 2.0]), [1, -1, 1], iopt.PengWei(k=2),
          (-1.0,)),
+    # α = (a, a), β = (c, c): b_s + a + 2c = -b_s + a + c = 1, b_t + a + c = -b_t + 2a + c = 1.
+    Case("AsK-LS of two points", DIRECTED, [1, -1], iopt.AsKLS(gamma=1.0), (0.32,),
+         {"alpha": [0.4, 0.4], "beta": [0.4, 0.4], "b_s": -0.2, "b_t": 0.2}),
+    # α = β = (a, a) of the least-squares SVM: 2a + a = 1.
+    Case("AsK-LS of a symmetric kernel", TWO_POINTS, [1, -1], iopt.AsKLS(gamma=1.0), (2 / 9,),
+         {"alpha": [1 / 3, 1 / 3], "beta": [1 / 3, 1 / 3], "b_s": 0.0, "b_t": 0.0}),
+    # 2a + 2c - 3ac grows in both at a = c = C = ¼.
+    Case("bilinear, all at C", DIRECTED, [1, -1], iopt.BilinearSVM(C=0.25), (13 / 16,),
+         {"alpha": [0.25, 0.25], "beta": [0.25, 0.25]}, claim=iopt.Claim.LOCAL),
+    # At C = 2 one of a and c is 2 and the other one 0, on both sides.
+    Case("bilinear, one side", DIRECTED, [1, -1], iopt.BilinearSVM(C=2.0), (4.0,),
+         claim=iopt.Claim.LOCAL),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
 ]]  # fmt: skip

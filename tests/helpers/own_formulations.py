@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
@@ -16,6 +17,7 @@ class Written(iopt.Formulation):
     text: str
     written: Model = field(compare=False, repr=False)
     kind: str = "classification"
+    takes_asymmetric: ClassVar[bool] = True
 
     @property
     def task(self) -> str:  # type: ignore[override]

@@ -29,10 +29,18 @@ def suited(problem: iopt.KernelProblem, formulation: object) -> iopt.KernelProbl
     if getattr(formulation, "distances", False):
         kernel = "distance(distance=cityblock, form=raw)"
         return derived(problem, kernel, lambda: problem.with_kernel(kernel))
+    if getattr(formulation, "takes_asymmetric", False):
+        return derived(problem, "directed", lambda: directed(problem))
     if getattr(formulation, "task", "") != "regression":
         return problem
     t = np.sin(np.arange(problem.n)) + 0.5 * problem.y
     return derived(problem, "targets", lambda: problem.relabelled(t, "regression"))
+
+
+def directed(problem: iopt.KernelProblem) -> iopt.KernelProblem:
+    """The same labels with an asymmetric matrix that is near K: its rows have different sizes."""
+    K = (1.0 + 0.5 * np.sin(np.arange(problem.n)))[:, None] * problem.K
+    return iopt.KernelProblem(K, problem.labels, asymmetric=True)
 
 
 def noisy_problem(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:

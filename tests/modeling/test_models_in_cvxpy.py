@@ -74,11 +74,12 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
     assert set(result.multipliers) == set(answers.multiplier_shapes(program.compiled))
     assert set(result.multipliers) == set(expected.multipliers)
     assert result.certificate.claim >= iopt.Claim.LOCAL
-    X = np.asarray(problem.K)
     if not expected.has_classifier:
         return
+    K = problem.directed
+    X = np.hstack([K, K.T]) if problem.asymmetric else K
     assert_allclose(
-        result.classifier.decision_function(X, X), expected.classifier.decision_function(X, X),
+        result.classifier.decision_function(X, K), expected.classifier.decision_function(X, K),
         atol=1e-4 * max(1.0, float(np.abs(expected.classifier.coef).max())),
     )  # fmt: skip
 
