@@ -237,6 +237,9 @@ class UnboundedProblem(IndefiniteOptError):
         (Px + q)ᵀd < 0 at a feasible x, from which the objective falls without end. This was checked
         in exact arithmetic, but for x, which may be feasible up to rounding only; entries are
         rounded to doubles. `verify` accepts the error, checks it anew, and looks for an exact x.
+    proof : UnboundedRay or None
+        The same in fractions, of a model that is no quadratic program; its variables follow each
+        other in `ray`. See `theory.unbounded_ray`.
 
     Examples
     --------
@@ -249,9 +252,10 @@ class UnboundedProblem(IndefiniteOptError):
     without an upper bound the program is unbounded
     """
 
-    def __init__(self, message: str, direction: Any = None) -> None:
+    def __init__(self, message: str, direction: Any = None, proof: Any = None) -> None:
         super().__init__(message)
         self.ray = self.direction = direction
+        self.proof = proof
 
 
 class IncompatibleSolver(IndefiniteOptError):

@@ -44,11 +44,13 @@ from indefinite_opt.algebra.canonical_form import (
     NormRow,
     NotCanonical,
     QuadraticTerm,
+    Reader,
     SeparableTerm,
     VariableBound,
     affine,
     canonical,
     difference,
+    joined,
     level,
 )
 from indefinite_opt.algebra.cones import (
@@ -60,7 +62,7 @@ from indefinite_opt.algebra.cones import (
     Semidefinite,
     Zero,
 )
-from indefinite_opt.algebra.from_cvxpy import HELD_BY_ONE, converted
+from indefinite_opt.algebra.from_cvxpy import HELD_BY_ONE, CvxpyAtom, converted
 from indefinite_opt.algebra.graph_forms import (
     ConePiece,
     GraphForm,

@@ -311,13 +311,17 @@ _PIECEWISE = (
 
 
 def canonical(
-    model: Model, called: Mapping[int, str] | None = None, with_duals: bool = False
+    model: Model,
+    called: Mapping[int, str] | None = None,
+    with_duals: bool = False,
+    reader: Reader | None = None,
 ) -> Canonical:
     """The canonical form of a model.
 
     Entries of matrices count column by column. With `called`, the names of cvxpy's variables by
     their ids, the attributes of these are left to the caller, and every constraint is a row.
-    Multipliers count as variables under the names of their `Dual`, if they are allowed.
+    Multipliers count as variables under the names of their `Dual`, if they are allowed. A `reader`
+    of another class may know further atoms.
 
     Raises
     ------
@@ -326,7 +330,7 @@ def canonical(
     """
     if model.inner is not None:
         raise NotCanonical("an inner minimisation")
-    reader = Reader(called or {}, with_duals)
+    reader = reader or Reader(called or {}, with_duals)
     sense = 1 if model.maximize is None else -1
     objective = model.minimize if sense > 0 else model.maximize
     if objective.size != 1:
@@ -776,7 +780,11 @@ class Reader:
                 weight = _along(e, weight)
             self.separables.append(SeparableTerm(name, weight, u, str(e)))
         else:
-            raise NotCanonical(e)
+            self._other(e)
+
+    def _other(self, e: Any) -> None:
+        """An atom that is none of those."""
+        raise NotCanonical(e)
 
     def _square(self, e: Any, inner: Any, weight: Any) -> None:
         """Add Σ weight · inner², the squares of entries in the atom e.

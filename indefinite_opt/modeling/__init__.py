@@ -21,6 +21,7 @@ from indefinite_opt.modeling.classifier import (
     outliers_beyond,
     proxy_change,
 )
+from indefinite_opt.modeling.compiler import model_ray, unbounded
 from indefinite_opt.modeling.convex_problem import ConvexProblem
 from indefinite_opt.modeling.formulation import (
     OUTLIERS,
@@ -47,6 +48,7 @@ from indefinite_opt.modeling.pairwise import (
     votes,
 )
 from indefinite_opt.modeling.partitions import Clusters, partition_loss, rounded
+from indefinite_opt.modeling.rays import FailedRay, UnboundedRay, growth_form, places
 from indefinite_opt.modeling.semidefinite import (
     PROXY,
     PROXY_MEANINGS,

@@ -132,6 +132,7 @@ from indefinite_opt.quadratic.rows.epigraphs import (
 )
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
+from indefinite_opt.quadratic.rows.no_optimum import met_exactly, proved_ray
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (

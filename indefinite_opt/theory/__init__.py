@@ -6,6 +6,7 @@ analysis of the sigmoid kernel. Loosli et al. (2013): certificates in Krein spac
 Peng & Wei (2007): brackets of kernel k-means.
 """
 
+from indefinite_opt.modeling import FailedRay, UnboundedRay
 from indefinite_opt.problem import Embedding, embed
 from indefinite_opt.theory.hulls import (
     HullPoint,
@@ -26,10 +27,12 @@ from indefinite_opt.theory.sigmoid import (
     shift_threshold,
 )
 from indefinite_opt.theory.suitability import Diagnosis, diagnose
+from indefinite_opt.theory.unbounded import is_bounded, unbounded_ray
 
 __all__ = [
     "Diagnosis",
     "Embedding",
+    "FailedRay",
     "HullPoint",
     "KernelKMeans",
     "KreinCertificate",
@@ -39,6 +42,7 @@ __all__ = [
     "SVMPoint",
     "ShiftThreshold",
     "SigmoidAnalysis",
+    "UnboundedRay",
     "Uniqueness",
     "analyse_sigmoid",
     "diagnose",
@@ -46,10 +50,12 @@ __all__ = [
     "haasdonk_lemma_5",
     "haasdonk_proposition_2",
     "hull_to_svm",
+    "is_bounded",
     "kernel_k_means",
     "krein_certificate",
     "lin_lin_theorem_1",
     "loosli_proposition_3_1",
     "shift_threshold",
     "svm_to_hull",
+    "unbounded_ray",
 ]

@@ -9,6 +9,7 @@ from indefinite_opt.algebra import Model, NotCanonical, canonical
 from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_cvxpy_program
 from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp
+from indefinite_opt.modeling.compiler.falling_rays import model_ray, unbounded
 from indefinite_opt.modeling.compiler.kernel_programs import (
     box_line_program,
     one_class_program,
@@ -39,6 +40,8 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     NotCanonical
         For a model with an atom that no class of programs has a place for, and that is not convex
         by cvxpy's rules; the message quotes the atom.
+    UnboundedProblem
+        If a ray proves that such a model has no optimum.
     """
     if model.theorem is not None:
         program: CompiledProgram[Any] = model.theorem()
@@ -47,7 +50,7 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     try:
         form = canonical(model)
     except NotCanonical as error:
-        return as_cvxpy_program(model, error)
+        return as_cvxpy_program(model, error, problem)
     if not form.variables:
         raise NotCanonical("none", "variables")
     # The others have rows of declared variables only, and no matrices among these.
@@ -67,4 +70,4 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     expected = "terms with rows of a quadratic program, or a known kind"
     if form.hidden and all(part.kind != "logistic" for part in form.separables):
         expected = "atoms that are convex where they stand, as in `atom <= affine`"
-    return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected))
+    return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected), problem)

@@ -25,6 +25,7 @@ from indefinite_opt.algebra import (
 )
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, cached_property
+from indefinite_opt.modeling.compiler.falling_rays import unbounded
 from indefinite_opt.modeling.compiler.refusals import decided, refusal
 from indefinite_opt.modeling.cones import (
     Multipliers,
@@ -45,6 +46,7 @@ from indefinite_opt.modeling.cones import (
     solved,
     unbounded_variable,
 )
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     Claim,
     ExplicitProgram,
@@ -514,8 +516,13 @@ def _assert_positive_divisors(e: Any) -> None:
         _assert_positive_divisors(arg)
 
 
-def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
-    """The model as cvxpy states it, or the error with which it was refused if it is not convex."""
+def as_cvxpy_program(
+    model: Model, refused: ProblemError, problem: KernelProblem | None = None
+) -> ConvexProgram:
+    """The model as cvxpy states it, or the error with which it was refused if it is not convex.
+
+    `UnboundedProblem` is raised in its place if there is a ray that proves it.
+    """
     import cvxpy as cp
 
     program = ConvexProgram(model)
@@ -539,7 +546,7 @@ def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
             hint = "Bounds in its place, such as 0 <= x <= 1, are a relaxation."
             raise NotCanonical(f"the integer variable {name}", "variables of real numbers", hint)
     if not decided(problem.is_dcp):
-        raise refusal(model, refused)
+        raise unbounded(model, problem) or refusal(model, refused)
     for variable in problem.variables():
         if variable.is_complex():
             raise NotCanonical(f"the complex variable {variable.name()}", "real variables")

@@ -34,7 +34,7 @@ _MOST = 5_000
 """Most entries of x for which arrays are formed if there are atoms that cvxpy takes as well."""
 
 
-def as_declared_qp(reading: Reading, problem: KernelProblem) -> PolyhedralQP:
+def as_declared_qp(reading: Reading, problem: KernelProblem | None) -> PolyhedralQP:
     """½xᵀPx + qᵀx on rows and bounds; piecewise linear and quadratic terms by epigraphs."""
     form = reading.form
     layout, n = {}, 0

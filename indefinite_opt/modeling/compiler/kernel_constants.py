@@ -38,12 +38,15 @@ _TINY = 1e-150
 
 
 def without_constants(
-    form: Canonical, problem: KernelProblem, places: dict[str, slice], body: Polyhedron
+    form: Canonical, problem: KernelProblem | None, places: dict[str, slice], body: Polyhedron
 ) -> tuple[Canonical, tuple[KernelConstant, ...]]:
     """The objective without constants of kernels that equations of `body` fix.
 
-    Kernels are found by reference, and as the arrays K and Q of the problem.
+    Kernels are found by reference, and as the arrays K and Q of the problem; without a problem
+    none is.
     """
+    if problem is None:
+        return form, ()
     quadratics, constants = list(form.quadratics), list[KernelConstant]()
     for place, term in enumerate(form.quadratics):
         u, P = _squared(term)

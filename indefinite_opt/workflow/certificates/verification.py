@@ -11,7 +11,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import InfeasibleProblem, SolverFailed, UnboundedProblem
+from indefinite_opt.algebra import settled
+from indefinite_opt.errors import (
+    InfeasibleProblem,
+    ProblemError,
+    SolverFailed,
+    UnboundedProblem,
+)
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import (
     LONG,
@@ -25,7 +31,7 @@ from indefinite_opt.foundation import (
     limited,
     one_thread,
 )
-from indefinite_opt.modeling import of_points, pair_problems
+from indefinite_opt.modeling import UnboundedRay, model_ray, of_points, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     ZERO_SHARE,
@@ -88,12 +94,13 @@ def verify(
     bound: bool = False,
     time_limit: float | None = 60.0,
     atol: float = 0.0,
-) -> Certificate | NoOptimum | Any:
+) -> Certificate | NoOptimum | UnboundedRay | Any:
     """Certify a point: check its values, and multipliers if given, and state what they prove.
 
     In place of a point it takes the proof that there is no optimum: the error `UnboundedProblem` or
     `InfeasibleProblem`, or {"ray": d} or {"conflict": multipliers of rows and bounds by name}. Then
-    it returns a `NoOptimum`, which was checked in exact or verified arithmetic.
+    it returns a `NoOptimum`, which was checked in exact or verified arithmetic, or an
+    `UnboundedRay` of a model that is no quadratic program.
 
     It takes what solvers of other packages hand back as it is, with their signs of multipliers:
 
@@ -138,7 +145,7 @@ def verify(
 
     Returns
     -------
-    Certificate, or NoOptimum for a ray or a conflict
+    Certificate, or NoOptimum or UnboundedRay for a ray or a conflict
         For a machine of more than two classes a `dict` of certificates by pairs of classes.
 
     Raises
@@ -219,6 +226,8 @@ def verify(
     if isinstance(values, Exception) or (
         isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
     ):
+        if isinstance(values, UnboundedProblem) and values.proof is not None:
+            return _of_model(asked, chosen, values)
         return no_optimum(asked, chosen, values, lambda: limit - (clock() - began))
     chosen, program = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT))
     notes = list[str]()
@@ -263,6 +272,16 @@ def verify(
             else:
                 notes += limited(LONG, left, hint, asked, chosen, program, checked)
     return replace(certificate, reasons=(*certificate.reasons, *notes))
+
+
+def _of_model(problem: Any, chosen: Any, error: UnboundedProblem) -> UnboundedRay:
+    """The proof that a model has no optimum, for its present numbers."""
+    model = settled(chosen.model(problem).without_endless())
+    ray = model_ray(model, problem, error.ray)
+    if ray is None:
+        got = "one along which no fall without end is proved"
+        raise ProblemError("values", "a ray of this model", got)
+    return ray
 
 
 def _is_of(certificate: Certificate, multipliers: Values) -> bool:

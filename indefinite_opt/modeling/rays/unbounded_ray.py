@@ -1,0 +1,86 @@
+"""What is known of a ray along which a model falls without end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.rays.ray_checker import check
+from indefinite_opt.quadratic import write_document
+
+
+@dataclass(frozen=True, eq=False)
+class UnboundedRay:
+    """A proof that a model has no optimum: along s + td its objective is at² + bt + O(1).
+
+    Attributes
+    ----------
+    quadratic : Fraction
+        a, of the objective that is minimised; that of a maximum has the opposite sign.
+    linear : Fraction or None
+        b; None if it is not known, as of a Euclidean norm, and a < 0 is the proof.
+    proved : bool
+        True.
+    direction, start : dict of str to array
+        d and s by the names of the variables, rounded to doubles.
+    ray : array
+        d as one vector, of one variable after the other.
+
+    Examples
+    --------
+    The loss grows like |t|, and βᵀKβ falls like -t²:
+
+    >>> import indefinite_opt as iopt, indefinite_opt.algebra as cp
+    >>> x = cp.Variable(2, name="x")
+    >>> model = cp.Model(minimize=x[0] * x[1] + cp.sum(cp.logistic(x)))
+    >>> ray = iopt.theory.unbounded_ray(model)
+    >>> ray.direction["x"], ray.check()
+    (array([-1.,  1.]), (Fraction(-1, 1), Fraction(1, 1)))
+    """
+
+    quadratic: Fraction
+    linear: Fraction | None
+    document: dict[str, Any] = field(repr=False)
+    shapes: dict[str, tuple[int, ...]] = field(repr=False)
+    proved = True
+
+    @property
+    def direction(self) -> dict[str, Array]:
+        return self._values("direction")
+
+    @property
+    def start(self) -> dict[str, Array]:
+        return self._values("start")
+
+    @property
+    def ray(self) -> Array:
+        return np.concatenate([np.ravel(part, order="F") for part in self.direction.values()])
+
+    def _values(self, name: str) -> dict[str, Array]:
+        entries = [float(Fraction(*pair)) for pair in self.document[name]]
+        found, first = {}, 0
+        for variable, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            part = np.array(entries[first : first + size])
+            found[variable], first = np.reshape(part, shape, order="F"), first + size
+        return found
+
+    def check(self) -> tuple[Fraction, Fraction | None]:
+        """a and b, computed anew in fractions by the checker; `FailedRay` if they prove nothing."""
+        return check(self.document)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the proof to a JSON file that `ray_checker` reads without this package."""
+        return write_document(self.document, path)
+
+    def __str__(self) -> str:
+        power = "t²" if self.quadratic else "t"
+        return (
+            "PROVED: the model is unbounded, as its objective goes to infinity in proportion to "
+            f"{power} along the ray."
+        )

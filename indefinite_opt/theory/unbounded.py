@@ -1,0 +1,128 @@
+"""Whether a model has an optimum at all: rays in fractions, and cheap proofs of a bound."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from indefinite_opt.algebra import Canonical, Model, settled
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Formulation, UnboundedRay, growth_form, model_ray, places
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import norm_bound, zero_tolerance
+from indefinite_opt.theory.numbers import least_eigenvalue
+
+
+def unbounded_ray(
+    problem: KernelProblem | Model, formulation: Formulation | str | None = None
+) -> UnboundedRay | None:
+    """A ray along which the objective of a model has no bound, with its proof in fractions.
+
+    Along s + td every loss that grows at most linearly is outgrown by a term t²dᵀPd < 0, and so are
+    squares of losses if they sum up to less. See the page on models without a minimum.
+
+    Parameters
+    ----------
+    problem : KernelProblem or Model
+    formulation : Formulation or str
+        Left out for a `Model`.
+
+    Returns
+    -------
+    UnboundedRay or None
+        None if no ray is found; the model may have one all the same, see `is_bounded`.
+
+    Raises
+    ------
+    ParameterError
+        For a formulation that declares no model.
+
+    Examples
+    --------
+    The primal problem of an SVM with an indefinite kernel, K = [[0, 1], [1, 0]]:
+
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> ray = unbounded_ray(problem, "LaplacianSVM(ambient=1)")
+    """
+    model, known = _model(problem, formulation)
+    return model_ray(model, known)
+
+
+def is_bounded(
+    problem: KernelProblem | Model, formulation: Formulation | str | None = None
+) -> bool | None:
+    """Whether the objective of a model has a bound, as far as that is cheap to prove.
+
+    True where all variables have two finite bounds, or where nothing in the objective falls without
+    end: the quadratic form is proved positive definite in the variables that it has, others are
+    bounded on the side to which their cost falls, and all losses are nonnegative. False where
+    `unbounded_ray` finds a ray. None if neither is proved.
+
+    Parameters
+    ----------
+    problem, formulation
+        As in `unbounded_ray`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> is_bounded(problem, "SVMDual(C=1)"), is_bounded(problem, "SVMDual(C=inf)")
+    (True, False)
+    """
+    model, known = _model(problem, formulation)
+    form = growth_form(model)
+    if form is not None and _has_bound(form):
+        return True
+    return None if model_ray(model, known) is None else False
+
+
+def _model(
+    problem: KernelProblem | Model, formulation: Formulation | str | None
+) -> tuple[Model, KernelProblem | None]:
+    if isinstance(problem, Model):
+        return settled(problem.without_endless()), None
+    chosen = as_formulation(formulation)
+    if not isinstance(problem, KernelProblem) or not isinstance(chosen, Formulation):
+        expected = "a formulation of a kernel problem, or a Model alone"
+        raise ParameterError("formulation", expected, repr(formulation))
+    return settled(chosen.model(problem).without_endless()), problem
+
+
+def _has_bound(form: Canonical) -> bool:
+    """Whether no term falls without end; False may mean that it is not known."""
+    where, total = places(form)
+    ends = {"lower": np.full(total, -np.inf), "upper": np.full(total, np.inf)}
+    for bound in form.bounds:
+        part = where[bound.variable]
+        better = np.maximum if bound.side == "lower" else np.minimum
+        ends[bound.side][part] = better(ends[bound.side][part], np.ravel(bound.end))
+    n = total - sum(one.size for one in form.hidden)
+    low, high = ends["lower"][:n], ends["upper"][:n]
+    if np.all(np.isfinite(low) & np.isfinite(high)):
+        return True
+    if any(np.any(np.asarray(term.weights) < 0.0) for term in form.separables):
+        return False
+    P, q, _ = form.arrays(where, total)
+    curved = P.any(axis=1)
+    falls = np.where(q[:n] > 0.0, np.isinf(low), np.isinf(high)) & (q[:n] != 0.0)
+    if np.any(q[n:]) or np.any(falls & ~curved[:n]):
+        return False
+    equations = [row.u.rows(where, total) for row in form.rows if row.equal]
+    held = np.vstack([np.zeros((0, total)), *equations])
+    held = held[~held[:, ~curved].any(axis=1)][:, curved]
+    return not curved.any() or _is_definite(P[np.ix_(curved, curved)], held)
+
+
+def _is_definite(P: Array, E: Array) -> bool:
+    """Whether dᵀPd > 0 is proved for all d ≠ 0 with Ed = 0."""
+    from scipy.linalg import null_space
+
+    if not len(E):
+        return least_eigenvalue(P).positive
+    Z = null_space(E)
+    # Z is off by a small multiple of the rounding of a factorisation.
+    error = zero_tolerance(len(P), norm_bound(P)) * len(P)
+    return Z.shape[1] == 0 or least_eigenvalue(Z.T @ P @ Z, error).positive
