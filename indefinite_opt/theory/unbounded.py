@@ -40,11 +40,14 @@ def unbounded_ray(
 
     Examples
     --------
-    The primal problem of an SVM with an indefinite kernel, K = [[0, 1], [1, 0]]:
+    Without upper bounds the dual of an SVM has no maximum if two points of opposite classes are at
+    a negative squared distance, which is -2 here. Along α = td its negative falls like -t²:
 
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
-    >>> ray = unbounded_ray(problem, "LaplacianSVM(ambient=1)")
+    >>> ray = unbounded_ray(problem, "SVMDual(C=inf)")
+    >>> ray.direction["alpha"], ray.quadratic, unbounded_ray(problem, "SVMDual(C=1)")
+    (array([1., 1.]), Fraction(-1, 1), None)
     """
     model, known = _model(problem, formulation)
     return model_ray(model, known)
@@ -84,10 +87,10 @@ def _model(
 ) -> tuple[Model, KernelProblem | None]:
     if isinstance(problem, Model):
         return settled(problem.without_endless()), None
-    chosen = as_formulation(formulation)
-    if not isinstance(problem, KernelProblem) or not isinstance(chosen, Formulation):
+    if not isinstance(problem, KernelProblem) or formulation is None:
         expected = "a formulation of a kernel problem, or a Model alone"
         raise ParameterError("formulation", expected, repr(formulation))
+    chosen = as_formulation(formulation)
     return settled(chosen.model(problem).without_endless()), problem
 
 
@@ -106,7 +109,7 @@ def _has_bound(form: Canonical) -> bool:
     if any(np.any(np.asarray(term.weights) < 0.0) for term in form.separables):
         return False
     P, q, _ = form.arrays(where, total)
-    curved = P.any(axis=1)
+    curved = np.count_nonzero(P, axis=1) > 0
     falls = np.where(q[:n] > 0.0, np.isinf(low), np.isinf(high)) & (q[:n] != 0.0)
     if np.any(q[n:]) or np.any(falls & ~curved[:n]):
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from indefinite_opt.algebra import Model, NotCanonical, canonical
@@ -63,6 +64,9 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
             continue
         if reading.is_complete:
             program.__dict__["spelled"] = reading.spelled
+            if recognise is as_declared_qp:
+                search = partial(unbounded, model, problem, by_programs=False)
+                program.__dict__["ray_of_model"] = search
             compare(form, program, problem)
             return program
     atoms = [part.text for part in form.separables if not has_epigraph(part)]

@@ -517,7 +517,7 @@ def _assert_positive_divisors(e: Any) -> None:
 
 
 def as_cvxpy_program(
-    model: Model, refused: ProblemError, problem: KernelProblem | None = None
+    model: Model, refused: ProblemError, known: KernelProblem | None = None
 ) -> ConvexProgram:
     """The model as cvxpy states it, or the error with which it was refused if it is not convex.
 
@@ -546,7 +546,7 @@ def as_cvxpy_program(
             hint = "Bounds in its place, such as 0 <= x <= 1, are a relaxation."
             raise NotCanonical(f"the integer variable {name}", "variables of real numbers", hint)
     if not decided(problem.is_dcp):
-        raise unbounded(model, problem) or refusal(model, refused)
+        raise unbounded(model, known) or refusal(model, refused)
     for variable in problem.variables():
         if variable.is_complex():
             raise NotCanonical(f"the complex variable {variable.name()}", "real variables")

@@ -40,7 +40,7 @@ class GrowthReader(Reader):
 
 
 def growth_form(model: Model) -> Canonical | None:
-    """The canonical form, with terms of which only the growth is known; None if there is no such."""
+    """The canonical form, in which the growth of every term is known; None if there is none."""
     try:
         return canonical(model, reader=GrowthReader({}))
     except NotCanonical:
@@ -52,20 +52,20 @@ def places(form: Canonical) -> tuple[dict[str, slice], int]:
     sizes = {name: math.prod(shape) for name, shape in form.variables.items()}
     sizes |= {one.name: one.size for one in form.hidden}
     ends = np.cumsum([0, *sizes.values()]).tolist()
-    return {name: slice(*pair) for name, *pair in zip(sizes, ends, ends[1:], strict=False)}, ends[-1]
+    parts = zip(sizes, ends[:-1], ends[1:], strict=True)
+    return {name: slice(first, end) for name, first, end in parts}, ends[-1]
 
 
 def growth_model(form: Canonical) -> dict[str, Any]:
     """The numbers of a model that is minimised; see `ray_checker`."""
     where, _ = places(form)
     count = sum(math.prod(shape) for shape in form.variables.values())
-    rows, hidden = [], []
+    hidden = []
     for one in form.hidden:
         u = _affine(one.u, where)
         hidden.append({"kind": one.kind, "u": u, "size": one.size, "count": one.count})
     total = count + sum(one.size for one in form.hidden)
-    for row in form.rows:
-        rows.append({"name": row.name, "equal": row.equal, "u": _affine(row.u, where)})
+    rows = [{"name": row.name, "equal": row.equal, "u": _affine(row.u, where)} for row in form.rows]
     for norm in form.norms:
         parts = {"kind": "abs", "u": _affine(norm.u, where), "size": norm.u.m, "count": 1}
         hidden.append(parts)

@@ -110,7 +110,7 @@ def main() -> int:
     name = sys.argv[1]
     try:
         document = json.loads(sys.stdin.read() if name == "-" else Path(name).read_text())
-        a, b = check(document)
+        a, _ = check(document)
     except (FailedRay, OSError, ValueError) as error:
         print(f"FAILED: {error}")
         return 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import InfeasibleProblem, ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ProblemError, UnboundedProblem
 from indefinite_opt.foundation import (
     EPS,
     Array,
@@ -242,6 +242,10 @@ class PolyhedralQP(QP):
             )  # fmt: skip
         if "point" not in vars(self):
             first_point(self)
+
+    def ray_of_model(self) -> UnboundedProblem | None:
+        """The error with a ray of the declared model, if the compiler knows how to find one."""
+        return None
 
     @property
     def solved_as(self) -> str:

@@ -277,7 +277,7 @@ def verify(
 def _of_model(problem: Any, chosen: Any, error: UnboundedProblem) -> UnboundedRay:
     """The proof that a model has no optimum, for its present numbers."""
     model = settled(chosen.model(problem).without_endless())
-    ray = model_ray(model, problem, error.ray)
+    ray = model_ray(model, problem, error.proof)
     if ray is None:
         got = "one along which no fall without end is proved"
         raise ProblemError("values", "a ray of this model", got)
