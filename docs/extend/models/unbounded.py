@@ -63,7 +63,7 @@ class HingePrimal(iopt.Formulation):
 
 @dataclass(frozen=True)
 class TwoKernelPrimal(iopt.Formulation):
-    """Xue et al. (2019) have several kernels in the primal problem; here K and K∘K, and the hinge."""
+    """Xue et al. (2019) take several kernels in the primal; here K and K∘K, with hinge losses."""
 
     C: float = 1.0
 

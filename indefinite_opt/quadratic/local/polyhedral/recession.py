@@ -30,18 +30,18 @@ def falling_ray(
 ) -> UnboundedProblem | None:
     """The error with a ray along which the objective falls without end; None if none is proved.
 
-    The declared model may know one. Else a ray d with Pd = 0 and qᵀd < 0 is sought by a linear program. For one with dᵀPd < 0, unless P
-    has no negative curvature, ½dᵀPd is minimised locally on the recession cone within a box, from
-    random vertices; whether one exists is an NP-hard question. HiGHS takes small numbers for zero,
-    so that what it finds may not be a ray: only those count that `proved_ray` proves. `rows` are
-    those of the program in its `units`.
+    The declared model may know one. Else a ray d with Pd = 0 and qᵀd < 0 is sought by a linear
+    program. For one with dᵀPd < 0, unless P has no negative curvature, ½dᵀPd is minimised locally
+    on the recession cone within a box, from random vertices; whether one exists is an NP-hard
+    question. HiGHS takes small numbers for zero, so that what it finds may not be a ray: only those
+    count that `proved_ray` proves. `rows` are those of the program in its `units`.
     """
-    known = qp.ray_of_model()
-    if known is not None:
-        return known
     scaled = qp.scaled
     if np.all(np.isfinite(scaled.lower) & np.isfinite(scaled.upper)):
         return None
+    known = qp.ray_of_model()
+    if known is not None:
+        return known
     low = np.isfinite(np.concatenate([scaled.lower, scaled.row_lower]))
     high = np.isfinite(np.concatenate([scaled.upper, scaled.row_upper]))
     cone = directions(scaled, low, high)
