@@ -783,7 +783,7 @@ class Reader:
             self._other(e)
 
     def _other(self, e: Any) -> None:
-        """An atom that is none of those."""
+        """Refuse an atom that no term is made of."""
         raise NotCanonical(e)
 
     def _square(self, e: Any, inner: Any, weight: Any) -> None:

@@ -6,7 +6,7 @@ analysis of the sigmoid kernel. Loosli et al. (2013): certificates in Krein spac
 Peng & Wei (2007): brackets of kernel k-means.
 """
 
-from indefinite_opt.modeling import FailedRay, UnboundedRay
+from indefinite_opt.modeling import UnboundedRay
 from indefinite_opt.problem import Embedding, embed
 from indefinite_opt.theory.hulls import (
     HullPoint,
@@ -32,7 +32,6 @@ from indefinite_opt.theory.unbounded import is_bounded, unbounded_ray
 __all__ = [
     "Diagnosis",
     "Embedding",
-    "FailedRay",
     "HullPoint",
     "KernelKMeans",
     "KreinCertificate",

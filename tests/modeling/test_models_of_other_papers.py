@@ -45,6 +45,10 @@ FILES = {
         "RobustRows", "TwoKernels", "LearnedKernel", "SparseLogistic", "SquareRootLasso",
         "MaxCutRelaxation",
     ),
+    "unbounded": (
+        "IndefiniteLogistic", "SparseIndefiniteLogistic", "SquaredHingePrimal", "HingePrimal",
+        "TwoKernelPrimal",
+    ),
 }  # fmt: skip
 PLACES = {name: FOLDER / f"{file}.py" for file, names in FILES.items() for name in names}
 
@@ -661,7 +665,7 @@ def test_what_predicts_agrees_with_the_model(name: str) -> None:
         assert iopt.check(titled(name), problem).passed
     result = iopt.solve(problem, formulation)
     assert result.has_classifier == (
-        name not in ("KernelMeanMatching", "TwoKernels", "MaxCutRelaxation")
+        name not in ("KernelMeanMatching", "TwoKernels", "MaxCutRelaxation", "TwoKernelPrimal")
     )
     if result.has_classifier:
         predicted = result.classifier.predict(d.K, np.diag(d.K))
