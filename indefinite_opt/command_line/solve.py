@@ -398,15 +398,18 @@ def qp(
 
 
 def check_proof(
-    path: Path = Argument(help="A proof, as `bound --proof` writes it."),
+    path: Path = Argument(help="A proof, as `bound --proof` writes it, or a saved ray of a model."),
     program: Path | None = Argument(None, help="Another proof, which is about the same program."),
 ) -> None:
     """Check a proof in exact arithmetic, without solvers.
 
     The exit code is 1 unless the proof holds.
     """
+    from indefinite_opt.modeling import is_ray, ray_checker
     from indefinite_opt.quadratic import proof_checker, read_document
 
+    if program is None and is_ray(path):
+        raise Exit(ray_checker.main(str(path)))
     documents = [read_document(file) for file in (path, program) if file is not None]
     try:
         digests = {proof_checker.digest(document) for document in documents}

@@ -12,6 +12,7 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.plane import Plane, clipped
 from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import UnboundedRay
 from indefinite_opt.quadratic import NoOptimum, QuadraticProgram, StandardForm
 
 if TYPE_CHECKING:
@@ -50,16 +51,17 @@ class Half(NamedTuple):
 
 
 @style.styled
-def no_optimum_figure(proof: NoOptimum) -> Figure:
+def no_optimum_figure(proof: NoOptimum | UnboundedRay) -> Figure:
     """Why a program has no optimum, from the proof that `verify` returns.
 
     In two variables an unbounded program is drawn with the ray along which its objective falls, and
     an infeasible one with what each row and bound excludes. In more variables the picture has the
-    objective along the ray, or the weights of the rows whose sum is a contradiction.
+    objective along the ray, or the weights of the rows whose sum is a contradiction. Of an
+    `UnboundedRay` it has at² + bt.
 
     Parameters
     ----------
-    proof : NoOptimum
+    proof : NoOptimum or UnboundedRay
 
     Raises
     ------
@@ -74,6 +76,11 @@ def no_optimum_figure(proof: NoOptimum) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'x₁'
     """
+    if isinstance(proof, UnboundedRay):
+        figure, (ax,) = style.panels(7.0, 3.6)
+        _draw_growth(ax, proof)
+        style.legend_above(ax, "unbounded: the objective falls along the ray", columns=2)
+        return figure
     if not isinstance(proof, NoOptimum) or not proof.proved:
         expected = "a proof of verify that a program is unbounded or infeasible"
         raise ParameterError("proof", expected, str(proof))
@@ -125,6 +132,15 @@ def _draw_along(ax: Axes, proof: NoOptimum) -> None:
     values = form.sense * (0.5 * curved + x @ form.cost + form.constant)
     ax.plot(lengths, values, color=style.VERMILLION, linewidth=1.8, label="objective")
     ax.set(xlabel="distance along the ray", ylabel="objective")
+    ax.grid(True)
+
+
+def _draw_growth(ax: Axes, ray: UnboundedRay) -> None:
+    """at² + bt, which the objective differs from by no more than a constant if b is known."""
+    a, b = float(ray.quadratic), float(ray.linear or 0)
+    t = np.linspace(0.0, 4.0 * max(1.0, -b / a if a else 0.0), POINTS)
+    ax.plot(t, a * t**2 + b * t, color=style.VERMILLION, linewidth=1.8, label="growth")
+    ax.set(xlabel="t, of s + td", ylabel="minimised objective")
     ax.grid(True)
 
 

@@ -48,7 +48,13 @@ from indefinite_opt.modeling.pairwise import (
     votes,
 )
 from indefinite_opt.modeling.partitions import Clusters, partition_loss, rounded
-from indefinite_opt.modeling.rays import FailedRay, UnboundedRay, growth_form, places
+from indefinite_opt.modeling.rays import (
+    UnboundedRay,
+    growth_form,
+    is_ray,
+    places,
+    ray_checker,
+)
 from indefinite_opt.modeling.semidefinite import (
     PROXY,
     PROXY_MEANINGS,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
+from helpers import commands
 from indefinite_opt.algebra import Model
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.rays import ray_checker
@@ -128,8 +129,9 @@ def test_the_checker_needs_no_package(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", str(code)]
     done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (
-        0, "PROVED: unbounded below, as the objective falls in proportion to t²",
+        0, "PROVED: the model is unbounded; its objective falls like -t²",
     )  # fmt: skip
+    assert commands.run("check-proof", path).stdout == done.stdout
     other = json.loads(path.read_text(encoding="utf-8"))
     other["direction"] = [[0, 1]] * len(other["direction"])
     text = json.dumps(other)
@@ -295,6 +297,13 @@ def test_a_damaged_document_proves_nothing(name: str) -> None:
     ray_checker.check(document)
     with pytest.raises(ray_checker.FailedRay):
         ray_checker.check(DAMAGE[name](document))
+
+
+def test_the_figure_has_the_growth_along_the_ray() -> None:
+    ray = iopt.theory.unbounded_ray(FALLING["on a line"][0])
+    (ax,) = iopt.figures.no_optimum_figure(ray).axes
+    t, value = ax.lines[0].get_data()
+    assert value == pytest.approx(-(t**2) + 4.0 * t)
 
 
 def test_a_ray_of_another_problem_is_refused() -> None:

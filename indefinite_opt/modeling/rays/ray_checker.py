@@ -105,20 +105,20 @@ def check(document: Any) -> tuple[Fraction, Fraction | None]:
     return a, b
 
 
-def main() -> int:
-    """Check the file that the command line names."""
-    name = sys.argv[1]
+def main(path: str) -> int:
+    """Print what is proved, and return the exit code."""
     try:
-        document = json.loads(sys.stdin.read() if name == "-" else Path(name).read_text())
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        document = json.loads(text)
         a, _ = check(document)
-    except (FailedRay, OSError, ValueError) as error:
-        print(f"FAILED: {error}")
+    except (FailedRay, OSError, *MALFORMED) as error:
+        print(f"FAILED: {str(error)[:400]}")
         return 1
-    model = json.dumps(document["model"], separators=(",", ":")).encode()
-    print(f"PROVED: unbounded below, as the objective falls in proportion to {'t²' if a else 't'}")
-    print(f"model {hashlib.sha256(model).hexdigest()}")
+    model = json.dumps(document["model"], separators=(",", ":"), sort_keys=True)
+    print(f"PROVED: the model is unbounded; its objective falls like -{'t²' if a else 't'}")
+    print(f"model {hashlib.sha256(model.encode()).hexdigest()}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]) if sys.argv[1:] else __doc__)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.rays.ray_checker import check
+from indefinite_opt.foundation import Array, read_json
+from indefinite_opt.modeling.rays.ray_checker import FORMAT, check
 from indefinite_opt.quadratic import write_document
 
 
@@ -84,3 +84,9 @@ class UnboundedRay:
             "PROVED: the model is unbounded, as its objective goes to infinity in proportion to "
             f"{power} along the ray."
         )
+
+
+def is_ray(path: Path) -> bool:
+    """Whether a file is one that `UnboundedRay.save` has written."""
+    document = read_json(path, "path")
+    return isinstance(document, dict) and document.get("format") == FORMAT
