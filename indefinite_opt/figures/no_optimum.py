@@ -76,17 +76,15 @@ def no_optimum_figure(proof: NoOptimum | UnboundedRay) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'x₁'
     """
-    if isinstance(proof, UnboundedRay):
-        figure, (ax,) = style.panels(7.0, 3.6)
-        _draw_growth(ax, proof)
-        style.legend_above(ax, "unbounded: the objective falls along the ray", columns=2)
-        return figure
-    if not isinstance(proof, NoOptimum) or not proof.proved:
+    if not isinstance(proof, NoOptimum | UnboundedRay) or not proof.proved:
         expected = "a proof of verify that a program is unbounded or infeasible"
         raise ParameterError("proof", expected, str(proof))
-    flat = proof.form.cost.size == 2
+    flat = isinstance(proof, NoOptimum) and proof.form.cost.size == 2
     figure, (ax,) = style.panels(*((5.8, 5.0) if flat else (7.0, 3.6)))
-    if proof.kind == "unbounded":
+    if isinstance(proof, UnboundedRay):
+        title = "unbounded: the objective falls along the ray"
+        _draw_growth(ax, proof)
+    elif proof.kind == "unbounded":
         title = "unbounded: the objective falls along the ray"
         (_draw_ray if flat else _draw_along)(ax, proof)
     else:

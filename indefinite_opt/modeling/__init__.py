@@ -48,13 +48,7 @@ from indefinite_opt.modeling.pairwise import (
     votes,
 )
 from indefinite_opt.modeling.partitions import Clusters, partition_loss, rounded
-from indefinite_opt.modeling.rays import (
-    UnboundedRay,
-    growth_form,
-    is_ray,
-    places,
-    ray_checker,
-)
+from indefinite_opt.modeling.rays import Growth, UnboundedRay, growth_form, is_ray, ray_checker
 from indefinite_opt.modeling.semidefinite import (
     PROXY,
     PROXY_MEANINGS,

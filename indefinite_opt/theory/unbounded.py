@@ -7,8 +7,7 @@ import numpy as np
 from indefinite_opt.algebra import Canonical, Model, settled
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Formulation, UnboundedRay, growth_form, model_ray, places
+from indefinite_opt.modeling import Formulation, Growth, UnboundedRay, growth_form, model_ray
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import norm_bound, zero_tolerance
 from indefinite_opt.theory.numbers import least_eigenvalue
@@ -49,8 +48,7 @@ def unbounded_ray(
     >>> ray.direction["alpha"], ray.quadratic, unbounded_ray(problem, "SVMDual(C=1)")
     (array([1., 1.]), Fraction(-1, 1), None)
     """
-    model, known = _model(problem, formulation)
-    return model_ray(model, known)
+    return model_ray(_model(problem, formulation))
 
 
 def is_bounded(
@@ -75,57 +73,39 @@ def is_bounded(
     >>> is_bounded(problem, "SVMDual(C=1)"), is_bounded(problem, "SVMDual(C=inf)")
     (True, False)
     """
-    model, known = _model(problem, formulation)
+    model = _model(problem, formulation)
     form = growth_form(model)
     if form is not None and _has_bound(form):
         return True
-    return None if model_ray(model, known) is None else False
+    return None if model_ray(model) is None else False
 
 
-def _model(
-    problem: KernelProblem | Model, formulation: Formulation | str | None
-) -> tuple[Model, KernelProblem | None]:
+def _model(problem: KernelProblem | Model, formulation: Formulation | str | None) -> Model:
     if isinstance(problem, Model):
-        return settled(problem.without_endless()), None
+        return settled(problem.without_endless())
     if not isinstance(problem, KernelProblem) or formulation is None:
         expected = "a formulation of a kernel problem, or a Model alone"
         raise ParameterError("formulation", expected, repr(formulation))
-    chosen = as_formulation(formulation)
-    return settled(chosen.model(problem).without_endless()), problem
+    return settled(as_formulation(formulation).model(problem).without_endless())
 
 
 def _has_bound(form: Canonical) -> bool:
     """Whether no term falls without end; False may mean that it is not known."""
-    where, total = places(form)
-    ends = {"lower": np.full(total, -np.inf), "upper": np.full(total, np.inf)}
-    for bound in form.bounds:
-        part = where[bound.variable]
-        better = np.maximum if bound.side == "lower" else np.minimum
-        ends[bound.side][part] = better(ends[bound.side][part], np.ravel(bound.end))
-    n = total - sum(one.size for one in form.hidden)
-    low, high = ends["lower"][:n], ends["upper"][:n]
-    if np.all(np.isfinite(low) & np.isfinite(high)):
-        return True
-    if any(np.any(np.asarray(term.weights) < 0.0) for term in form.separables):
-        return False
-    P, q, _ = form.arrays(where, total)
-    curved = np.count_nonzero(P, axis=1) > 0
-    falls = np.where(q[:n] > 0.0, np.isinf(low), np.isinf(high)) & (q[:n] != 0.0)
-    if np.any(q[n:]) or np.any(falls & ~curved[:n]):
-        return False
-    equations = [row.u.rows(where, total) for row in form.rows if row.equal]
-    held = np.vstack([np.zeros((0, total)), *equations])
-    held = held[~held[:, ~curved].any(axis=1)][:, curved]
-    return not curved.any() or _is_definite(P[np.ix_(curved, curved)], held)
-
-
-def _is_definite(P: Array, E: Array) -> bool:
-    """Whether dᵀPd > 0 is proved for all d ≠ 0 with Ed = 0."""
     from scipy.linalg import null_space
 
-    if not len(E):
-        return least_eigenvalue(P).positive
-    Z = null_space(E)
+    growth = Growth(form)
+    P, q, E = growth.P, growth.q, growth.E
+    alone = growth.G[np.count_nonzero(growth.G, axis=1) == 1]
+    low, high = np.any(alone < 0.0, axis=0), np.any(alone > 0.0, axis=0)
+    if np.all(low & high):
+        return True
+    curved = np.count_nonzero(P, axis=1) > 0
+    falls = ((q > 0.0) & ~low) | ((q < 0.0) & ~high)
+    negative = any(np.any(np.asarray(term.weights) < 0.0) for term in form.separables)
+    if negative or form.affine.linear.keys() - form.variables.keys() or np.any(falls & ~curved):
+        return False
+    held = E[~E[:, ~curved].any(axis=1)][:, curved]
+    Z = null_space(held) if len(held) else np.eye(int(curved.sum()))
     # Z is off by a small multiple of the rounding of a factorisation.
-    error = zero_tolerance(len(P), norm_bound(P)) * len(P)
-    return Z.shape[1] == 0 or least_eigenvalue(Z.T @ P @ Z, error).positive
+    error = zero_tolerance(len(P), norm_bound(P)) * len(P) if len(held) else 0.0
+    return not Z.size or least_eigenvalue(Z.T @ P[np.ix_(curved, curved)] @ Z, error).positive

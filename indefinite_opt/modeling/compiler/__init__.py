@@ -51,7 +51,7 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     try:
         form = canonical(model)
     except NotCanonical as error:
-        return as_cvxpy_program(model, error, problem)
+        return as_cvxpy_program(model, error)
     if not form.variables:
         raise NotCanonical("none", "variables")
     # The others have rows of declared variables only, and no matrices among these.
@@ -65,8 +65,7 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
         if reading.is_complete:
             program.__dict__["spelled"] = reading.spelled
             if recognise is as_declared_qp:
-                search = partial(unbounded, model, problem, by_programs=False)
-                program.__dict__["ray_of_model"] = search
+                program.__dict__["ray_of_model"] = partial(unbounded, model, by_programs=False)
             compare(form, program, problem)
             return program
     atoms = [part.text for part in form.separables if not has_epigraph(part)]
@@ -74,4 +73,4 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     expected = "terms with rows of a quadratic program, or a known kind"
     if form.hidden and all(part.kind != "logistic" for part in form.separables):
         expected = "atoms that are convex where they stand, as in `atom <= affine`"
-    return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected), problem)
+    return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected))

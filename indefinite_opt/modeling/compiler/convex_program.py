@@ -46,7 +46,6 @@ from indefinite_opt.modeling.cones import (
     solved,
     unbounded_variable,
 )
-from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     Claim,
     ExplicitProgram,
@@ -516,9 +515,7 @@ def _assert_positive_divisors(e: Any) -> None:
         _assert_positive_divisors(arg)
 
 
-def as_cvxpy_program(
-    model: Model, refused: ProblemError, known: KernelProblem | None = None
-) -> ConvexProgram:
+def as_cvxpy_program(model: Model, refused: ProblemError) -> ConvexProgram:
     """The model as cvxpy states it, or the error with which it was refused if it is not convex.
 
     `UnboundedProblem` is raised in its place if there is a ray that proves it.
@@ -546,7 +543,7 @@ def as_cvxpy_program(
             hint = "Bounds in its place, such as 0 <= x <= 1, are a relaxation."
             raise NotCanonical(f"the integer variable {name}", "variables of real numbers", hint)
     if not decided(problem.is_dcp):
-        raise unbounded(model, known) or refusal(model, refused)
+        raise unbounded(model) or refusal(model, refused)
     for variable in problem.variables():
         if variable.is_complex():
             raise NotCanonical(f"the complex variable {variable.name()}", "real variables")

@@ -1,21 +1,27 @@
-"""How the objective of a model grows, as the numbers that `ray_checker` reads."""
+"""How the objective of a model grows, as arrays and as the numbers that `ray_checker` reads."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.algebra import (
     Affine,
+    AffineRows,
     Canonical,
     CvxpyAtom,
+    Hidden,
+    MatrixFactor,
     Model,
     NotCanonical,
+    Operator,
     Reader,
+    RowFactor,
     SeparableTerm,
+    VariableBound,
     canonical,
     joined,
 )
@@ -40,78 +46,111 @@ class GrowthReader(Reader):
 
 
 def growth_form(model: Model) -> Canonical | None:
-    """The canonical form, in which the growth of every term is known; None if there is none."""
+    """The canonical form with rows in the place of bounds; None if the growth is not known."""
     try:
-        return canonical(model, reader=GrowthReader({}))
+        form = canonical(model, reader=GrowthReader({}))
     except NotCanonical:
         return None
-
-
-def places(form: Canonical) -> tuple[dict[str, slice], int]:
-    """Where the entries of each declared and then of each hidden variable are, and their number."""
-    sizes = {name: math.prod(shape) for name, shape in form.variables.items()}
-    sizes |= {one.name: one.size for one in form.hidden}
-    ends = np.cumsum([0, *sizes.values()]).tolist()
-    parts = zip(sizes, ends[:-1], ends[1:], strict=True)
-    return {name: slice(first, end) for name, first, end in parts}, ends[-1]
-
-
-def growth_model(form: Canonical) -> dict[str, Any]:
-    """The numbers of a model that is minimised; see `ray_checker`."""
-    where, _ = places(form)
-    count = sum(math.prod(shape) for shape in form.variables.values())
-    hidden = []
-    for one in form.hidden:
-        u = _affine(one.u, where)
-        hidden.append({"kind": one.kind, "u": u, "size": one.size, "count": one.count})
-    total = count + sum(one.size for one in form.hidden)
-    rows = [{"name": row.name, "equal": row.equal, "u": _affine(row.u, where)} for row in form.rows]
+    rows, hidden = list(form.rows), list(form.hidden)
     for norm in form.norms:
-        parts = {"kind": "abs", "u": _affine(norm.u, where), "size": norm.u.m, "count": 1}
-        hidden.append(parts)
-        sums = [[j, 1.0] for j in range(total, total + norm.u.m)]
-        rows.append({"name": norm.name, "equal": False, "u": {"A": [sums], "b": [-norm.end]}})
-        total += norm.u.m
-    for bound in form.bounds:
-        first, sign = where[bound.variable], 1.0 if bound.side == "upper" else -1.0
-        ends = np.broadcast_to(np.ravel(bound.end), first.stop - first.start)
-        kept = np.flatnonzero(np.isfinite(ends)).tolist()
-        A = [[[first.start + j, sign]] for j in kept]
-        u = {"A": A, "b": [-sign * float(ends[j]) for j in kept]}
-        rows.append({"name": bound.name, "equal": False, "u": u})
-    cost = np.zeros(total)
-    for name, operator in form.affine.linear.items():
-        cost[where[name]] += operator.row
-    forms = [
-        {
-            "weight": term.weight, "u": _affine(term.u, where),
-            "P": None if term.P is None else _pairs(term.P.dense()),
-            "v": None if term.v is None else _affine(term.v, where),
-        }
-        for term in form.quadratics
-    ]  # fmt: skip
-    terms = [
-        {
-            "kind": term.kind, "u": _affine(term.u, where), "bend": term.bend,
-            "weights": np.broadcast_to(np.asarray(term.weights, float), term.u.m).tolist(),
-        }
-        for term in form.separables
-    ]  # fmt: skip
-    return {
-        "variables": count, "cost": cost.tolist(), "forms": forms, "terms": terms, "rows": rows,
-        "hidden": hidden,
-    }  # fmt: skip
+        hidden.append(Hidden(f"·{norm.name}", "abs", norm.u, norm.u.m, norm.text))
+        sums = Operator.of(RowFactor(np.ones(norm.u.m)))
+        rows.append(AffineRows(norm.name, Affine(1, {hidden[-1].name: sums}, -norm.end), False))
+    rows += [_as_rows(bound, math.prod(form.variables[bound.variable])) for bound in form.bounds]
+    return replace(form, rows=rows, hidden=hidden, norms=[], bounds=[])
 
 
-def _affine(u: Affine, where: Mapping[str, slice]) -> dict[str, Any]:
-    total = max((part.stop for part in where.values()), default=0)
-    return {"A": _pairs(u.rows(where, total)), "b": u.constants.tolist()}
+def _as_rows(bound: VariableBound, n: int) -> AffineRows:
+    """v - end ≤ 0 or end - v ≤ 0, where the end is finite."""
+    sign, ends = 1.0 if bound.side == "upper" else -1.0, np.zeros(n) + np.ravel(bound.end)
+    kept = np.isfinite(ends)
+    A = Operator.of(MatrixFactor(sign * np.eye(n)[kept]))
+    return AffineRows(
+        bound.name, Affine(len(ends[kept]), {bound.variable: A}, -sign * ends[kept]), False
+    )
+
+
+class Growth:
+    """½dᵀPd + qᵀd + Σ w max(Ad, 0)² with Ed = rhs and Gd ≤ 0, for the declared variables d.
+
+    Hidden variables are left out, with the rows that have some.
+
+    Attributes
+    ----------
+    places : dict of str to slice
+        Where the entries of each declared and then of each hidden variable are.
+    n, total : int
+        The numbers of declared entries and of all.
+    """
+
+    def __init__(self, form: Canonical) -> None:
+        sizes = {name: math.prod(shape) for name, shape in form.variables.items()}
+        self.n, sizes = sum(sizes.values()), sizes | {one.name: one.size for one in form.hidden}
+        ends = np.cumsum([0, *sizes.values()]).tolist()
+        self.places = {
+            name: slice(end - sizes[name], end) for name, end in zip(sizes, ends[1:], strict=True)
+        }
+        self.total, self.form, n = ends[-1], form, self.n
+        P, q, _ = form.arrays(self.places, self.total)
+        self.P, self.q = P[:n, :n], q[:n]
+        squares = [term for term in form.separables if term.kind == "pos2"]
+        self.A = self._stacked([term.u for term in squares])
+        self.w = np.concatenate(
+            [np.zeros(0), *(np.zeros(term.u.m) + term.weights for term in squares)]
+        )
+        equal = [row.u for row in form.rows if row.equal]
+        self.E, self.rhs = (
+            self._stacked(equal),
+            -np.concatenate([np.zeros(0), *(u.constants for u in equal)]),
+        )
+        self.G = self._stacked(
+            [r.u for r in form.rows if not r.equal and r.u.linear.keys() <= form.variables.keys()]
+        )
+
+    def _stacked(self, parts: list[Affine]) -> Array:
+        rows = (u.rows(self.places, self.total)[:, : self.n] for u in parts)
+        return np.vstack([np.zeros((0, self.n)), *rows])
+
+    def __call__(self, d: Array) -> float:
+        """½dᵀPd + Σ w max(Ad, 0)², up to rounding."""
+        return float(0.5 * d @ self.P @ d + self.w @ np.maximum(self.A @ d, 0.0) ** 2)
+
+    def share(self, d: Array) -> tuple[float, Array]:
+        """The same over ‖d‖², and its gradient."""
+        square, above = float(d @ d), np.maximum(self.A @ d, 0.0)
+        value = self(d) / square
+        return value, (self.P @ d + 2.0 * self.A.T @ (self.w * above) - 2.0 * value * d) / square
+
+    def document(self) -> dict[str, Any]:
+        """The numbers of the model, which is minimised; see `ray_checker`."""
+        cost = np.zeros(self.total)
+        for name, operator in self.form.affine.linear.items():
+            cost[self.places[name]] += operator.row
+        forms, terms = [], []
+        for form in self.form.quadratics:
+            v = None if form.v is None else self._rows(form.v)
+            P = None if form.P is None else _pairs(form.P.dense())
+            forms.append({"weight": form.weight, "u": self._rows(form.u), "P": P, "v": v})
+        for term in self.form.separables:
+            weights = (np.zeros(term.u.m) + term.weights).tolist()
+            own = {"kind": term.kind, "weights": weights, "bend": term.bend}
+            terms.append(own | {"u": self._rows(term.u)})
+        rows = [
+            {"name": row.name, "equal": row.equal, "u": self._rows(row.u)} for row in self.form.rows
+        ]
+        hidden = [
+            {"kind": one.kind, "u": self._rows(one.u), "size": one.size, "count": one.count}
+            for one in self.form.hidden
+        ]
+        return {
+            "variables": self.n, "cost": cost.tolist(), "forms": forms, "terms": terms,
+            "rows": rows, "hidden": hidden,
+        }  # fmt: skip
+
+    def _rows(self, u: Affine) -> dict[str, Any]:
+        return {"A": _pairs(u.rows(self.places, self.total)), "b": u.constants.tolist()}
 
 
 def _pairs(matrix: Array) -> list[list[list[float]]]:
     """The entries of each row that are not 0, with their places."""
-    every = (np.flatnonzero(row) for row in matrix)
-    return [
-        [[j, a] for j, a in zip(kept.tolist(), row[kept].tolist(), strict=True)]
-        for kept, row in zip(every, matrix, strict=True)
-    ]
+    return [[[j, a] for j, a in enumerate(row) if a] for row in matrix.tolist()]

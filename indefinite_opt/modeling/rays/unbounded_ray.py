@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -59,16 +60,16 @@ class UnboundedRay:
 
     @property
     def ray(self) -> Array:
-        return np.concatenate([np.ravel(part, order="F") for part in self.direction.values()])
+        return np.array([float(Fraction(*pair)) for pair in self.document["direction"]])
 
     def _values(self, name: str) -> dict[str, Array]:
-        entries = [float(Fraction(*pair)) for pair in self.document[name]]
-        found, first = {}, 0
-        for variable, shape in self.shapes.items():
-            size = int(np.prod(shape))
-            part = np.array(entries[first : first + size])
-            found[variable], first = np.reshape(part, shape, order="F"), first + size
-        return found
+        entries = iter(self.document[name])
+        return {
+            variable: np.reshape(
+                [float(Fraction(*next(entries))) for _ in range(math.prod(shape))], shape, order="F"
+            )
+            for variable, shape in self.shapes.items()
+        }
 
     def check(self) -> tuple[Fraction, Fraction | None]:
         """a and b, computed anew in fractions by the checker; `FailedRay` if they prove nothing."""

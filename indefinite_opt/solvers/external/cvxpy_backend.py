@@ -13,7 +13,6 @@ from indefinite_opt.algebra import solve_quietly
 from indefinite_opt.errors import IndefiniteOptError, SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, is_sparse
 from indefinite_opt.modeling import unbounded
-from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     LinearRows,
     Solution,
@@ -129,8 +128,7 @@ def _unbounded(task: Task[Any], backend: str) -> IndefiniteOptError:
         rows = LinearRows(qp.scaled, lambda: task.remaining)
         ray = task.in_time(None, falling_ray, qp, rows, np.random.default_rng(task.seed))
     else:
-        known = task.problem if isinstance(task.problem, KernelProblem) else None
-        ray = unbounded(task.declared, known)
+        ray = unbounded(task.declared)
     if ray is not None:
         return ray
     return SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")

@@ -277,10 +277,9 @@ def verify(
 def _of_model(problem: Any, chosen: Any, error: UnboundedProblem) -> UnboundedRay:
     """The proof that a model has no optimum, for its present numbers."""
     model = settled(chosen.model(problem).without_endless())
-    ray = model_ray(model, problem, error.proof)
+    ray = model_ray(model, error.proof)
     if ray is None:
-        got = "one along which no fall without end is proved"
-        raise ProblemError("values", "a ray of this model", got)
+        raise ProblemError("values", "a ray of this model", "one that is not proved to be one")
     return ray
 
 
