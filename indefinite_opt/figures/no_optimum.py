@@ -56,8 +56,8 @@ def no_optimum_figure(proof: NoOptimum | UnboundedRay) -> Figure:
 
     In two variables an unbounded program is drawn with the ray along which its objective falls, and
     an infeasible one with what each row and bound excludes. In more variables the picture has the
-    objective along the ray, or the weights of the rows whose sum is a contradiction. Of an
-    `UnboundedRay` it has at² + bt.
+    objective along the ray, or the weights of the rows whose sum is a contradiction. An
+    `UnboundedRay` is drawn as at² + bt.
 
     Parameters
     ----------

@@ -58,6 +58,9 @@ class Rows(NamedTuple):
     def scaled(self) -> StandardForm:
         return self.qp.scaled
 
+    def ray_of_model(self) -> None:
+        """No model declares them."""
+
     @property
     def constants(self) -> tuple[KernelConstant, ...]:
         return self.qp.constants

@@ -207,6 +207,55 @@ def test_rays_of_other_terms(name: str) -> None:
     assert pickle.loads(pickle.dumps(ray)).check() == ray.check()
 
 
+ATOMS: tuple[Callable[[Any], Any], ...] = (
+    lambda e: cp.sum(cp.logistic(e)), lambda e: cp.sum(cp.pos(e)), cp.norm1, cp.norm_inf, cp.max,
+    lambda e: cp.sum(cp.huber(e, 0.5)), lambda e: cp.sum_largest(e, 2),
+    lambda e: cp.sum(cp.square(cp.pos(e))), lambda e: cp.square(cp.norm1(e)),
+    lambda e: cp.sum(cp.maximum(e, 1 - e)), lambda e: cp.sum(cp.pos(cp.abs(e) - 1)),
+)  # fmt: skip
+
+
+def drawn(generator: np.random.Generator) -> tuple[Model, Any]:
+    """A form, up to three atoms, some of them with a minus, and rows, all in small integers."""
+    z = cp.Variable(3, name="z")
+    P = generator.integers(-3, 4, (3, 3)).astype(float)
+    value = cp.quad_form(z, P + P.T) + generator.integers(-3, 4, 3) @ z
+    for atom in generator.choice(len(ATOMS), size=generator.integers(1, 4)):
+        A, c = generator.integers(-2, 3, (3, 3)), generator.integers(-2, 3, 3)
+        weight = float(generator.choice([1.0, 2.0, -1.0], p=[0.5, 0.3, 0.2]))
+        value = value + weight * ATOMS[atom](A @ z + c)
+    A, c = generator.integers(-2, 3, (2, 3)), generator.integers(-2, 3, 2)
+    rows = {"row": A @ z <= c, "norm": cp.norm1(z[:2]) <= 4 + z[2], "line": A[0] @ z == c[0],
+            "bound": z >= -1, "maximum": cp.max(z) <= 2 - z[0]}  # fmt: skip
+    kept = generator.choice(list(rows), size=generator.integers(0, 3), replace=False)
+    return Model(minimize=value, subject_to={name: rows[name] for name in kept}), z
+
+
+def test_rays_of_drawn_models_have_the_growth_of_the_written_expressions() -> None:
+    """Values of the expressions themselves, which are exact at these points but for logistic."""
+    generator, found = np.random.default_rng(3), 0
+    for _ in range(300):
+        model, z = drawn(generator)
+        try:
+            ray = iopt.theory.unbounded_ray(model)
+        except iopt.errors.InfeasibleProblem:
+            continue
+        if ray is None:
+            continue
+        found += 1
+        assert ray.linear is not None
+        a, b = map(float, ray.check())
+        rest = []
+        for t in (2.0**14, 2.0**16, 2.0**18):
+            z.value = ray.start["z"] + t * ray.direction["z"]
+            size = 1.0 + np.abs(ray.direction["z"]).max() + np.abs(ray.start["z"]).max()
+            for row in model.subject_to.values():
+                assert np.max(row.violation()) <= 1e-12 * size * t
+            rest.append(model.minimize.value - a * t**2 - b * t)
+        assert np.ptp(rest) <= 1e-3 * size + 1e-13 * (abs(a) + 1.0) * t**2
+    assert found > 150
+
+
 def test_a_problem_of_cvxpy_is_refused_with_its_ray() -> None:
     for objective in (u[0] * u[1] + cvxpy.norm(u), cvxpy.sum(cvxpy.logistic(u)) - 2 * u[0]):
         with pytest.raises(UnboundedProblem) as caught:
