@@ -348,6 +348,49 @@ def test_a_damaged_document_proves_nothing(name: str) -> None:
         ray_checker.check(DAMAGE[name](document))
 
 
+def by_hand(square: float, cost: float, rows: list[Any], terms: Any = ()) -> Any:
+    """square·x² + cost·x, and the ray (1, 0) from (0, 0)."""
+    u = {"A": [[[0, 1.0]]], "b": [0.0]}
+    forms = [{"weight": square, "u": u, "P": None, "v": None}]
+    model = {"variables": 2, "cost": [cost, 0.0], "forms": forms, "terms": terms, "rows": rows,
+             "hidden": []}  # fmt: skip
+    ends = {"direction": [[1, 1], [0, 1]], "start": [[0, 1], [0, 1]]}
+    return {"format": ray_checker.FORMAT, "model": model} | ends
+
+
+def row(place: int, a: float, b: float, equal: bool = False) -> Any:
+    return {"name": "r", "equal": equal, "u": {"A": [[[place, a]]], "b": [b]}}
+
+
+NORM = {"kind": "lipschitz", "u": {"A": [[[0, 1.0]]], "b": [0.0]}, "weights": [1.0], "bend": 1.0}
+BY_HAND = {
+    "it falls": (by_hand(-1, 5, []), True),
+    "it slopes": (by_hand(0, -1, []), True),
+    "it is flat": (by_hand(0, 0, []), False),
+    "it rises after a fall": (by_hand(1, -5, []), False),
+    "a norm beside a square": (by_hand(-1, 0, [], [NORM]), True),
+    "a norm beside a slope": (by_hand(0, -1, [], [NORM]), False),
+    "-x ≤ -9": (by_hand(-1, 0, [row(0, -1, 9)]), True),
+    "x ≤ 9": (by_hand(-1, 0, [row(0, 1, -9)]), False),
+    "z ≤ 0": (by_hand(-1, 0, [row(1, 1, 0)]), True),
+    "z ≤ -1": (by_hand(-1, 0, [row(1, 1, 1)]), False),
+    "z = 0": (by_hand(-1, 0, [row(1, 1, 0, True)]), True),
+    "z = 1": (by_hand(-1, 0, [row(1, 1, -1, True)]), False),
+    "x = 0": (by_hand(-1, 0, [row(0, 1, 0, True)]), False),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_rays_that_are_seen_to_be_right_or_wrong(name: str) -> None:
+    document, falls = BY_HAND[name]
+    try:
+        ray_checker.check(document)
+    except ray_checker.FailedRay:
+        assert not falls
+    else:
+        assert falls
+
+
 def test_the_figure_has_the_growth_along_the_ray() -> None:
     ray = iopt.theory.unbounded_ray(FALLING["on a line"][0])
     (ax,) = iopt.figures.no_optimum_figure(ray).axes
