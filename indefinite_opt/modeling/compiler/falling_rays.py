@@ -39,8 +39,8 @@ _DIGITS = (4, 8, 16, 32, 52)
 _DESCENTS = 8
 """Eigenvectors from which a direction is sought by descent, if no eigenvector is one."""
 
-_FAR, _MARGIN = 1e4, 1e-6
-"""In units of the largest entry of a direction: the range of entries that are not in the quadratic
+_FAR, _MARGIN = (10.0, 1e4), 1e-6
+"""In units of the largest entry of a direction: ranges of entries that are not in the quadratic
 terms, and the least distance to the rows, far above the tolerance of a linear program."""
 
 _ROUNDING = 1e-12
@@ -154,16 +154,16 @@ def _inside(growth: Growth, d: Array) -> Array | None:
     if not np.all((G @ fixed < 0.0) | G[:, other].any(axis=1)):
         return None
     distance = np.linalg.norm(G, axis=1)[:, None]
-    found = linprog(
-        -np.eye(k + 1)[-1], np.hstack([G[:, other], distance]), -G @ fixed,
-        np.hstack([E[:, other], np.zeros((len(E), 1))]), -E @ fixed,
-        [(-_FAR * size, _FAR * size)] * k + [(0.0, size)],
-    ).x  # fmt: skip
-    if found is None or found[-1] < _MARGIN * size:
-        return None
-    whole = d.copy()
-    whole[other] = found[:-1]
-    return whole
+    for far in _FAR:
+        x = linprog(
+            -np.eye(k + 1)[-1], np.hstack([G[:, other], distance]), -G @ fixed,
+            np.hstack([E[:, other], np.zeros((len(E), 1))]), -E @ fixed,
+            [(-far * size, far * size)] * k + [(0.0, size)],
+        ).x  # fmt: skip
+        if x is not None and x[-1] >= _MARGIN * size:
+            fixed[other] = x[:-1]
+            return fixed
+    return None
 
 
 def _rounded(growth: Growth, direction: Array) -> Vector | None:
