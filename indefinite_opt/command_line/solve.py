@@ -100,7 +100,7 @@ def solve(
     support = "no classifier, as the model has no coef"
     if "support" in told:
         support = f"{told['support']} support vectors of {problem.n} points"
-    if chosen.task == "clusters" and isinstance(result, Result):
+    if chosen.task == "clusters" and not isinstance(result, Mapping):
         outside, *sizes = np.bincount(result.clusters + 1).tolist()
         support = f"clusters of {', '.join(map(str, sizes))} points, {outside} in none"
         told["clusters"] = result.clusters
