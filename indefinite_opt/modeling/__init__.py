@@ -56,3 +56,4 @@ from indefinite_opt.modeling.semidefinite import (
     proxy_dual,
     proxy_within,
 )
+from indefinite_opt.modeling.several import in_cvxpy, several_kernels

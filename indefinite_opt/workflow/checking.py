@@ -481,6 +481,8 @@ class _Examined:
             return np.inf, f"there is no classifier: {error}"
         if classifier.change is not None:
             raise _DoesNotApply("training changes the kernel")
+        if classifier.own:
+            raise _DoesNotApply("free support vectors are on the surface of a ball")
         scores = np.asarray(classifier.decision_function(problem.K))
         free = ~np.logical_or(*program.feasible.at_bounds(x, _FREE))
         sides = [scores[free & (problem.y == side)] for side in (1.0, -1.0)]

@@ -9,7 +9,9 @@ program differs from it only where eᵀα > ν, and whose searches take longer t
 `ConvexHullPrimal` and `PseudoEuclideanPrimal`, which are unbounded on indefinite kernels;
 `AsKLS` and `BilinearSVM`, which are for asymmetric similarities;
 `SpectrumSVM` with flip, whose classifier is that of `ESVM`; and the relevance vector machine, which
-takes longer than all convex programs.
+takes longer than all convex programs. The atlas was run before the package had `KernelFisher`,
+`L2SVM`, `LaplacianSVM`, `LearnedKernel`, `LeastSquaresSVM`, `MixedNormSVM`, `MultipleKernelSVM`,
+`NoisyLPSVM`, `RankingSVM` and `SVDDneg`.
 
 The ends are those of LIBSVM and of descents on the same dual. They are compared with
 the optimum that is proved, on the two largest classes of each pair and with its first kernel.

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import indefinite_opt as iopt
 from indefinite_opt.studies import as_method
+from indefinite_opt.studies.methods import ONLY_NAMED
 
 # The checks draw points for which a sigmoid kernel is constant.
 pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are")
@@ -64,6 +65,7 @@ WITHOUT_WEIGHTS = [
         ESTIMATORS_OF[as_method(name).task](FITTING.get(name, name))
         for name in iopt.available_formulations() + iopt.available_baselines()
         if name not in ("SVMDual", "SpectrumSVM", "ESVM", "RVM", "EpsilonSVR", "OneClassSVM")
+        and name not in ONLY_NAMED  # whose fits to some hundred points take seconds
     ),
     iopt.KernelClassifier("RVM(tol=0.01)"),  # to 1e-6 each of its fits takes half a second
     # Its checks of weights of classes give kernel values for distances, which are refused.

@@ -323,6 +323,84 @@ CASES = [case.shaken() for case in [
     # At C = 2 one of a and c is 2 and the other one 0, on both sides.
     Case("bilinear, one side", DIRECTED, [1, -1], iopt.BilinearSVM(C=2.0), (4.0,),
          claim=iopt.Claim.LOCAL),
+    # (a, a): 2a - 2a² - 2a²; for the swap 2a - a² - 2a², with Q + 2I positive definite.
+    Case("least squares of two points", TWO_POINTS, [1, -1], iopt.LeastSquaresSVM(C=0.5), (0.25,),
+         {"alpha": [0.25, 0.25]}, {"balance": 0.0}),
+    Case("least squares of the swap", SWAP, [1, -1], iopt.LeastSquaresSVM(C=0.5), (1 / 3,),
+         {"alpha": [1 / 3, 1 / 3]}, {"balance": 0.0}),
+    # (a, a, 2a) with Q + I = 2I: 4a - 6a²; 1 - 2α = yb.
+    Case("squared slacks, identity", np.eye(3), [1, 1, -1], iopt.L2SVM(C=1.0), (2 / 3,),
+         {"alpha": [1 / 3, 1 / 3, 2 / 3]}, {"balance": 1 / 3, "lower": [0, 0, 0]}),
+    Case("squared slacks, swap", SWAP, [1, -1], iopt.L2SVM(C=0.5), (1 / 3,),
+         {"alpha": [1 / 3, 1 / 3]}, {"balance": 0.0, "lower": [0, 0]}),
+    # α = (a, -a): 3a - 2a²; at the lower bound -0.3 its slope 1.8 is paid by the multiplier.
+    Case("median of two points", TWO_POINTS, [1.5, -1.5], iopt.QuantileRegression(C=10.0), (1.125,),
+         {"alpha": [0.75, -0.75]}, {"balance": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    Case("quantile of two points, bounded", TWO_POINTS, [1.5, -1.5],
+         iopt.QuantileRegression(C=1.0, tau=0.7), (0.72,), {"alpha": [0.3, -0.3]},
+         {"balance": 0.9, "lower": [0, 1.8], "upper": [0, 0]}),
+    # -I is concave: 3a + a² at the bound.
+    Case("quantile, concave", -np.eye(2), [1.5, -1.5], iopt.QuantileRegression(C=2.0), (4.0,),
+         {"alpha": [1, -1]}, claim=iopt.Claim.LOCAL),
+    # 0 and 2 on a line are inside; 3 is outside at no price, 1 at the price C2: the centre is 1,
+    # and α₃ = s adds s to the squared radius 1.
+    Case("ball with a point outside", np.outer([0, 2, 3], [0, 2, 3]), [1, 1, -1], iopt.SVDDneg(),
+         (1.0,), {"alpha": [0.5, 0.5, 0.0]}),
+    Case("ball around a point outside", np.outer([0, 2, 1], [0, 2, 1]), [1, 1, -1],
+         iopt.SVDDneg(C1=1.0, C2=0.5), (1.5,), {"alpha": [0.75, 0.75, 0.5]},
+         {"total": 0.0, "lower": [0, 0, 0], "upper": [0, 0, 1]}),
+    # α = (a, -a), margins 2a, one edge: 1 - 2a + 4 γ_A a² + 4 γ_I a².
+    Case("along an edge", TWO_POINTS, [1, -1], iopt.LaplacianSVM(gamma_A=0.5, gamma_I=0.5),
+         (0.75,)),
+    # (a, -a, 0) on the complete graph: 1 - a + 2 γ_A a² + γ_I 6a²/9.
+    Case("one point without a label", np.eye(3), [1, -1, 1],
+         iopt.LaplacianSVM(gamma_A=0.5, gamma_I=1.5, labelled=np.array([1.0, 1.0, 0.0])), (0.875,),
+         {"alpha": [0.25, -0.25, 0.0]}),
+    # One pair: a - 2a². Two pairs with PPᵀ = (2, 1; 1, 2): 2a - 3a². -I is concave: a + a² at C.
+    Case("one pair", TWO_POINTS, [1, -1], iopt.RankingSVM(C=10.0), (0.125,), {"alpha": [0.25]},
+         {"lower": [0], "upper": [0]}),
+    Case("two pairs", np.eye(3), [1, 1, -1], iopt.RankingSVM(C=10.0), (1 / 3,),
+         {"alpha": [1 / 3, 1 / 3]}, {"lower": [0, 0], "upper": [0, 0]}),
+    Case("one pair, concave", -np.eye(2), [1, -1], iopt.RankingSVM(C=2.0), (6.0,), {"alpha": [2]},
+         claim=iopt.Claim.LOCAL),
+    # The parts are ½(1, -1; -1, 1) and ½(1, 1; 1, 1), both times 2: t = 4a² and 0, 2a - 2a².
+    Case("mixture of the parts of the swap", SWAP, [1, -1], iopt.MultipleKernelSVM(C=10.0), (0.5,),
+         {"alpha": [0.5, 0.5], "t": 1.0}),
+    # Both have the trace 2, and are multiplied by 2: t = 8a² beats 4a², 2a - 4a².
+    Case("mixture of two kernels", SWAP, [1, -1],
+         iopt.MultipleKernelSVM(C=10.0, kernels=np.array([TWO_POINTS, np.eye(2)])), (0.25,),
+         {"alpha": [0.25, 0.25], "t": 0.5}),
+    # u₁ = s(1, -1)/√2 has margins m = s/√2: s + 2(1 - m)², 1 - m = 1/√8; u₂ has equal values.
+    Case("mixed norm on the parts of the swap", SWAP, [1, -1], iopt.MixedNormSVM(),
+         (np.sqrt(2) - 0.25,), {"u2": [0, 0], "b": 0.0}),
+    # Margins √2 s, twice those of -I: 1 - m = 1/√32.
+    Case("mixed norm on two kernels", SWAP, [1, -1],
+         iopt.MixedNormSVM(kernels=np.array([TWO_POINTS, -np.eye(2)])), (np.sqrt(0.5) - 1 / 16,),
+         {"b": 0.0}),
+    # z = (1, -1), K = sI + k(1, -1; -1, 1)/2: 2η/(s + k) + γk, s + k = 2.
+    Case("learned kernel near I", np.eye(2), [1, -1], iopt.LearnedKernel(eta=0.4, gamma=0.2),
+         (0.6,), {"K": [[1.5, -0.5], [-0.5, 1.5]], "z": [1, -1]}),
+    Case("learned kernel near I/2", 0.5 * np.eye(2), [1, -1],
+         iopt.LearnedKernel(eta=0.4, gamma=0.2), (0.7,),
+         {"K": [[1.25, -0.75], [-0.75, 1.25]], "z": [1, -1]}),
+    # The clipped kernel. With W = wwᵀ it is the clipped w∘K₀∘w, over w: -2 is cut off.
+    Case("nearest kernel", SWAP, [1, -1], iopt.NearestKernel(), (1.0,),
+         {"K": [[0.5, -0.5], [-0.5, 0.5]]}),
+    Case("nearest kernel, weighted", SWAP, [1, -1],
+         iopt.NearestKernel(weights=np.outer([1.0, 2.0], [1.0, 2.0])), (4.0,),
+         {"K": [[1, -0.5], [-0.5, 0.25]]}),
+    # ‖u‖₁ = s and ‖u‖₂ ≥ s/√2: margins s - κs/√2 must reach 1, or 1 ∓ b with errors in one row.
+    Case("noisy LP-SVM of two points", TWO_POINTS, [1, -1], iopt.NoisyLPSVM(C=10.0, kappa=0.5),
+         (1 / (1 - np.sqrt(1 / 8)),)),
+    Case("noisy LP-SVM, errors in one row", TWO_POINTS, [1, -1],
+         iopt.NoisyLPSVM(C=10.0, kappa=0.5, sigma=np.array([[1.0, 1.0], [0.0, 0.0]])),
+         (1 / (1 - np.sqrt(1 / 32)),)),
+    # N = 0, m₊ - m₋ = (2, -2).
+    Case("Fisher, two points", TWO_POINTS, [1, -1], iopt.KernelFisher(mu=0.5), (-16.0,),
+         {"w": [4, -4]}),
+    # m₊ - m₋ = (1, ½, -1), N + I = (3, -1; -1, 3/2) and 1.
+    Case("Fisher, three points", np.diag([2.0, 1.0, 1.0]), [1, 1, -1], iopt.KernelFisher(),
+         (-27 / 14,), {"w": [4 / 7, 5 / 7, -1]}),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
 ]]  # fmt: skip

@@ -330,7 +330,10 @@ def has_no_point(program: Any) -> bool:
 
 
 def check_as_declared(model: Model, program: ConvexProgram, name: str, seed: int = 0) -> None:
-    """Assert that what cvxpy states has the values and violations of this package's own atoms."""
+    """Assert that what cvxpy states has the values and violations of this package's own atoms.
+
+    Variables with attributes have values of semidefinite matrices only.
+    """
     declared, generator = model.program(name, program), np.random.default_rng(seed)
     assert set(answers.multiplier_shapes(program)) == set(model.subject_to)
     for size in (0.1, 1.0, 3.0):

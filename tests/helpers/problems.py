@@ -24,13 +24,23 @@ def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
     return iopt.KernelProblem.from_data(X[shaken], y[shaken], kernel)
 
 
+MAY_HAVE_NO_OPTIMUM = ("L2SVM", "LaplacianSVM", "LeastSquaresSVM")
+"""Formulations that are unbounded for some indefinite kernels."""
+
+
+def _name(formulation: object) -> str:
+    return (formulation if isinstance(formulation, type) else type(formulation)).__name__
+
+
 def suited(problem: iopt.KernelProblem, formulation: object) -> iopt.KernelProblem:
-    """The problem itself, or what the formulation needs in place of labels or similarities."""
+    """The problem itself, or what the formulation needs in place of labels or kernel."""
     if getattr(formulation, "distances", False):
         kernel = "distance(distance=cityblock, form=raw)"
         return derived(problem, kernel, lambda: problem.with_kernel(kernel))
     if getattr(formulation, "takes_asymmetric", False):
         return derived(problem, "directed", lambda: directed(problem))
+    if _name(formulation) in MAY_HAVE_NO_OPTIMUM and problem.X is not None:
+        return derived(problem, "gaussian", lambda: problem.with_kernel("gaussian"))
     if getattr(formulation, "task", "") != "regression":
         return problem
     t = np.sin(np.arange(problem.n)) + 0.5 * problem.y

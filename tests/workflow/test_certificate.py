@@ -64,7 +64,9 @@ def test_given_multipliers_and_points_are_held_to_their_word(title: str) -> None
     """The solver's own keep the claim; one entry off by a tenth, or of the wrong sign, does not."""
     problem = suited(random_problem("sigmoid", n=20, seed=5), as_formulation(title))
     right = iopt.solve(problem, title, tol=1e-8)
-    verify = partial(iopt.verify, problem, title)
+    # Clarabel leaves 1.2e-6 of the slopes of quadratic rows.
+    tol = 1e-5 if title == "MultipleKernelSVM" else 1e-6
+    verify = partial(iopt.verify, problem, title, tol=tol)
     for name, given_value in right.multipliers.items():
         value = np.asarray(given_value, dtype=float)
         first = (np.arange(value.size) == 0).reshape(value.shape)
@@ -85,9 +87,10 @@ def test_given_multipliers_and_points_are_held_to_their_word(title: str) -> None
         assert verify(right.values, right.multipliers).claim is right.certificate.claim
         mirrored = verify({name: -value for name, value in right.values.items()})
         # Weights of both signs stay within their bounds.
-        signed = right.formulation.task == "regression"
+        signed = right.formulation.task == "regression" or title == "LeastSquaresSVM"
         assert mirrored.claim is (Claim.FEASIBLE if signed else Claim.NONE)
-        assert ("-beta satisfies" if signed else "is violated by") in str(mirrored)
+        weights = next(iter(right.values))
+        assert (f"-{weights} satisfies" if signed else "is violated by") in str(mirrored)
         with pytest.raises(iopt.errors.ProblemError, match="multipliers: expected"):
             verify(right.values, {"other": 0.0})
 
