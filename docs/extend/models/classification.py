@@ -10,21 +10,6 @@ from indefinite_opt.algebra import Model
 
 
 @dataclass(frozen=True)
-class LeastSquaresSVM(iopt.Formulation):
-    """Suykens & Vandewalle (1999): all errors are squared, and no weight has a bound."""
-
-    gamma: float = 1.0
-
-    def model(self, problem):
-        alpha = cp.Variable(problem.n, name="alpha")
-        Q, y, gamma = problem.symbols("Q", "y", gamma=self.gamma)
-        loss = cp.sum_squares(alpha) / (2 * gamma)
-        value = cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q) - loss
-        rows = {"balance": y @ alpha == 0}
-        return Model(maximize=value, subject_to=rows, coef=cp.multiply(y, alpha), offset="balance")
-
-
-@dataclass(frozen=True)
 class TotalMargin(iopt.Formulation):
     """Yoon, Yun & Nakayama (2003): the surplus behind the margin earns C₂, a shortfall costs C₁."""
 
@@ -126,22 +111,6 @@ class SquaredHinge(iopt.Formulation):
 
 
 @dataclass(frozen=True)
-class PairwiseRanking(iopt.Formulation):
-    """Herbrich, Graepel & Obermayer (2000), Joachims (2002): a weight for each pair of labels."""
-
-    C: float = 1.0
-
-    def model(self, problem):
-        y, e = problem.y, np.eye(problem.n)
-        pairs = np.array([e[i] - e[j] for i in np.where(y > 0)[0] for j in np.where(y < 0)[0]])
-        K, P, C = problem.symbols("K", P=pairs, C=self.C)
-        alpha = cp.Variable(len(pairs), name="alpha")
-        value = cp.sum(alpha) - 0.5 * cp.quad_form(P.T @ alpha, K)
-        box = {"lower": alpha >= 0, "upper": alpha <= C}
-        return Model(maximize=value, subject_to=box, coef=P.T @ alpha)
-
-
-@dataclass(frozen=True)
 class TwinSVM(iopt.Formulation):
     """Jayadeva, Khemchandani & Chandra (2007): a plane near one class; `near=-1` is the other."""
 
@@ -174,21 +143,3 @@ class UncertainKernel(iopt.Formulation):
         rows = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         value = cp.sum(alpha) - worst / 2
         return Model(maximize=value, subject_to=rows, coef=cp.multiply(y, alpha), offset="balance")
-
-
-@dataclass(frozen=True)
-class LaplacianSVM(iopt.Formulation):
-    """Belkin, Niyogi & Sindhwani (2006): smooth along a graph; half of the points have labels."""
-
-    ambient: float = 0.1
-    intrinsic: float = 0.1
-
-    def model(self, problem):
-        half, W = problem.n // 2, np.exp(problem.K)
-        data = {"L": np.diag(W.sum(0)) - W, "n": problem.n, "m": half}
-        data |= {"gamma_A": self.ambient, "gamma_I": self.intrinsic}
-        K, y, L, n, m, a, c = problem.symbols("K", "y", **data)
-        alpha, b = cp.Variable(problem.n, name="alpha"), cp.Variable(name="b")
-        loss = cp.sum(cp.pos(1 - cp.multiply(y[:half], (K @ alpha + b)[:half]))) / m
-        smooth = a * cp.quad_form(alpha, K) + c / n**2 * cp.quad_form(K @ alpha, L)
-        return Model(minimize=loss + smooth, coef=alpha, offset=b)

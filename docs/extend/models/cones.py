@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import cvxpy
-import numpy as np
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
@@ -31,37 +30,6 @@ class RobustRows(iopt.Formulation):
         rows = {"margin": worst >= 1 - xi, "slack": xi >= 0}
         value = cvxpy.norm2(u) + C * cvxpy.sum(xi)
         return Model(minimize=value, subject_to=rows, coef=u, offset=b)
-
-
-@dataclass(frozen=True)
-class TwoKernels(iopt.Formulation):
-    """Lanckriet et al. (2004): the best mixture of K and K∘K; both must be semidefinite."""
-
-    C: float = 1.0
-
-    def model(self, problem):
-        alpha, t = cp.Variable(problem.n, name="alpha"), cp.Variable(name="t")
-        Q, y, C, Q2 = problem.symbols("Q", "y", C=self.C, Q2=problem.Q * problem.K)
-        rows = {"first": cp.quad_form(alpha, Q) <= t, "second": cp.quad_form(alpha, Q2) <= t}
-        rows |= {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
-        return Model(maximize=cp.sum(alpha) - t / 2, subject_to=rows)
-
-
-@dataclass(frozen=True)
-class LearnedKernel(iopt.Formulation):
-    """Chen, Gupta & Recht (2009): a machine, and a semidefinite K near the similarities S."""
-
-    eta: float = 0.1
-    gamma: float = 0.1
-
-    def model(self, problem):
-        X = cvxpy.Variable((problem.n + 1,) * 2, PSD=True, name="X")
-        K, z, s = X[:-1, :-1], X[:-1, -1], X[-1, -1]  # X ⪰ 0 says that s ≥ zᵀK⁻¹z
-        b, data = cvxpy.Variable(name="b"), {"S": problem.K, "y": problem.y, "n": problem.n}
-        S, y, n, eta, gamma = named(**data, eta=self.eta, gamma=self.gamma)
-        loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, z + b))) / n
-        value = loss + eta * s + gamma * cvxpy.norm(K - S, "fro")
-        return Model(minimize=value, coef=np.linalg.pinv(problem.K) @ z, offset=b)
 
 
 @dataclass(frozen=True)

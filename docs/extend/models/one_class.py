@@ -3,28 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-
-
-@dataclass(frozen=True)
-class BallWithOutliers(iopt.Formulation):
-    """Tax & Duin (2004), the dual: a ball with the class +1 inside, and the class -1 outside."""
-
-    C1: float = 0.5
-    C2: float = 0.5
-
-    def model(self, problem):
-        alpha, d = cp.Variable(problem.n, name="alpha"), np.diag(problem.K)
-        c = np.where(problem.y > 0, self.C1, self.C2)
-        K, y, d, c = problem.symbols("K", "y", d=d, c=c)
-        signed = cp.multiply(y, alpha)
-        value = d @ signed - cp.quad_form(signed, K)
-        rows = {"total": y @ alpha == 1, "lower": alpha >= 0, "upper": alpha <= c}
-        return Model(maximize=value, subject_to=rows, coef=2 * signed, offset="total", own=-1.0)
 
 
 @dataclass(frozen=True)

@@ -9,23 +9,6 @@ from indefinite_opt.algebra import Model
 
 
 @dataclass(frozen=True)
-class QuantileRegression(iopt.Formulation):
-    """Takeuchi, Le, Sears & Smola (2006), the dual: the share τ of targets is below the curve."""
-
-    C: float = 1.0
-    tau: float = 0.3
-    task: ClassVar[str] = "regression"
-
-    def model(self, problem):
-        alpha = cp.Variable(problem.n, name="alpha")
-        K, t, C, tau = problem.symbols("K", t=problem.targets, C=self.C, tau=self.tau)
-        value = 0.5 * cp.quad_form(alpha, K) - t @ alpha
-        box = {"lower": alpha >= C * (tau - 1), "upper": alpha <= C * tau}
-        rows = {"balance": cp.sum(alpha) == 0} | box
-        return Model(minimize=value, subject_to=rows, coef=alpha, offset="balance")
-
-
-@dataclass(frozen=True)
 class HuberRegression(iopt.Formulation):
     """Huber (1964): errors count as squares up to δ, and linearly beyond it."""
 
