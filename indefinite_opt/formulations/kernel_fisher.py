@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class KernelFisher(Formulation):
     mu: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Haasdonk & Pękalska (2008)"
+    convex: ClassVar[Any] = True
 
     def model(self, problem: KernelProblem) -> Model:
         w, n = cp.Variable(problem.n, name="w"), problem.n

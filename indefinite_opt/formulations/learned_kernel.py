@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class LearnedKernel(Formulation):
     gamma: float = parameter(0.1, checks.positive)
 
     reference: ClassVar[str] = "Chen, Gupta & Recht (2009)"
+    convex: ClassVar[Any] = True
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

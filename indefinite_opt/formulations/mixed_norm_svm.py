@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from indefinite_opt.algebra import Model
 from indefinite_opt.foundation import Array, checks
@@ -60,6 +60,7 @@ class MixedNormSVM(Formulation):
     kernels: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Kowalski, Szafranski & Ralaivola (2009)"
+    convex: ClassVar[Any] = True
     needs_spectrum: ClassVar[bool] = True
 
     def model(self, problem: KernelProblem) -> Model:

@@ -67,6 +67,7 @@ class MultipleKernelSVM(Formulation):
     kernels: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan (2004)"
+    convex: ClassVar[Any] = True
     needs_spectrum: ClassVar[bool] = True
 
     def model(self, problem: KernelProblem) -> Model:

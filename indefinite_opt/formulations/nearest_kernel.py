@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class NearestKernel(Formulation):
 
     task: ClassVar[str] = "one class"
     reference: ClassVar[str] = "Higham (2002)"
+    convex: ClassVar[Any] = True
 
     def model(self, problem: KernelProblem) -> Model:
         K = cp.Variable((problem.n, problem.n), name="K", PSD=True)

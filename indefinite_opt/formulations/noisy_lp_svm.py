@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class NoisyLPSVM(Formulation):
     sigma: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "after Shivaswamy et al. (2006) and Bhadra et al. (2010)"
+    convex: ClassVar[Any] = True
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

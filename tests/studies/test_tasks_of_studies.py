@@ -298,7 +298,11 @@ def test_methods_of_another_task_are_refused(
         (several, "EpsilonSVR", "methods of classification: .*SVMDual.*KNN"),
         (several, "OneClassSVM", "got OneClassSVM, which is for one class"),
         (several, "KernelRidge", "got KernelRidge.*, which is for regression"),
-        (regression, "SVMDual", "of regression: EpsilonSVR, NuSVR, KNNRegression, KernelRidge"),
+        (
+            regression,
+            "SVMDual",
+            "of regression: EpsilonSVR, NuSVR, QuantileRegression, KNNRegression",
+        ),
         (regression, Grid("KNN", k=[1, 3]), "got KNN.*which is for classification"),
     ):
         with pytest.raises(iopt.errors.ParameterError, match=f"formulations: .*{fitting}"):

@@ -22,8 +22,9 @@ class LSSVM(Baseline):
 
     .. math:: (K + I/C)\,a + b\,e = y, \qquad e^\top a = 0
 
-    It is singular where -1/C is an eigenvalue of K on the vectors of sum 0. For an indefinite K
-    the solution is a saddle, not a minimum (Huang, Maier, Hornegger & Suykens 2017).
+    It is singular where -1/C is an eigenvalue of K on the vectors of sum 0. Where `LeastSquaresSVM`
+    has an optimum it is this point; else this point is a saddle (Huang, Maier, Hornegger & Suykens
+    2017).
 
     Parameters
     ----------
