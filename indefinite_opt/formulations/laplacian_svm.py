@@ -41,7 +41,8 @@ class LaplacianSVM(Formulation):
 
     Notes
     -----
-    f(x) = Σ α_i k(x_i, x) + b, with unlabelled points in the sum. Weights of edges are 1.
+    f(x) = Σ α_i k(x_i, x) + b, with unlabelled points in the sum. Weights of edges are 1. `compare`
+    and `KernelClassifier`, which divide the points, take no `labelled`.
 
     References
     ----------
@@ -55,9 +56,9 @@ class LaplacianSVM(Formulation):
     >>> partly = LaplacianSVM(neighbors=1, labelled=np.array([1, 0, 0, 1]))
     >>> print(LaplacianSVM(neighbors=1).declare(problem))
     LaplacianSVM(neighbors=1)
-      minimize    sᵀ(e - y∘(Kα + b e))₊ + γ_A αᵀKα + γ_I (Kα)ᵀLKα
+      minimize    sᵀ(e - y∘(Kα + b e))₊ + γ_A αᵀKα + (γ_I/n²) (Kα)ᵀLKα
       with        α ∈ R⁴, b ∈ R, s = ¼ e ∈ R⁴, y ∈ R⁴, K ∈ R^(4×4), L ∈ R^(4×4),
-                  γ_A = 0.1, γ_I = 0.00625
+                  γ_A = 0.1, γ_I = 0.1, n = 4
       solved as   a quadratic program with 4 rows, by clarabel if it is convex,
                   else by multistart
     >>> fitted = iopt.solve(problem, partly).classifier
@@ -73,22 +74,22 @@ class LaplacianSVM(Formulation):
     reference: ClassVar[str] = "Belkin, Niyogi & Sindhwani (2006), section 4.3"
 
     def model(self, problem: KernelProblem) -> Model:
-        n, known = problem.n, self._known(problem)
-        alpha, b = cp.Variable(n, name="alpha"), cp.Variable(name="b")
-        data = {"L": laplacian(problem, self.neighbors), "s": known / known.sum()}
-        prices = {"gamma_A": self.gamma_A, "gamma_I": self.gamma_I / n**2}
-        K, y, L, s, ambient, intrinsic = problem.symbols("K", "y", **data, **prices)
+        alpha, b = cp.Variable(problem.n, name="alpha"), cp.Variable(name="b")
+        K, y, L, s, n, ambient, intrinsic = problem.symbols(
+            "K", "y", L=laplacian(problem, self.neighbors), s=self._shares(problem), n=problem.n,
+            gamma_A=self.gamma_A, gamma_I=self.gamma_I,
+        )  # fmt: skip
         loss = s @ cp.pos(1 - cp.multiply(y, K @ alpha + b))
-        norms = ambient * cp.quad_form(alpha, K) + intrinsic * cp.quad_form(K @ alpha, L)
+        norms = ambient * cp.quad_form(alpha, K) + intrinsic / n**2 * cp.quad_form(K @ alpha, L)
         return Model(minimize=loss + norms, meanings=MEANINGS, coef=alpha, offset=b)
 
-    def _known(self, problem: KernelProblem) -> Array:
-        """1 for labelled points, and 0 for others, (n,)."""
+    def _shares(self, problem: KernelProblem) -> Array:
+        """1/l for the l labelled points, and 0 for others, (n,)."""
         if self.labelled is None:
-            return np.ones(problem.n)
+            return np.full(problem.n, 1.0 / problem.n)
         known = finite_array("labelled", self.labelled, (problem.n,))
         if set(known) <= {0.0, 1.0} and len(set(problem.y[known == 1.0])) == 2:
-            return known
+            return known / known.sum()
         raise ParameterError(
             "labelled", "1 or 0 for each point, with 1 for points of both classes", "others"
         )
@@ -99,7 +100,7 @@ MEANINGS = {
     "L": "Laplacian of the graph of nearest points",
     "s": "one over the number of labelled points at these, else 0",
     "gamma_A": "price of the norm in the space of the kernel",
-    "gamma_I": "price of differences along the graph, over n²",
+    "gamma_I": "price of differences along the graph",
 }
 
 

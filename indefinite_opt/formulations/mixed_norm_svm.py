@@ -52,8 +52,8 @@ class MixedNormSVM(Formulation):
                   K₂ = ½ eeᵀ ∈ R^(2×2), C = 1
       solved as   a convex program as cvxpy states it, by clarabel
     >>> result = iopt.solve(problem, MixedNormSVM(C=1.0))   # f = √½ ‖u₁‖
-    >>> round(result.objective, 6), abs(result.values["u2"]).max() < 1e-6
-    (1.164214, np.True_)
+    >>> round(result.objective, 6), bool(abs(result.values["u2"]).max() < 1e-6)
+    (1.164214, True)
     """
 
     C: float = parameter(1.0, checks.weight_bound)
@@ -81,8 +81,7 @@ class MixedNormSVM(Formulation):
 
 
 def _meanings(count: int) -> dict[str, str]:
-    numbers = range(1, count + 1)
-    kernels = {"C": "penalty of squared slacks"} | {
-        f"K{k}": "matrix of one of the kernels" for k in numbers
-    }
-    return kernels | {f"u{k}": "coefficients of that kernel" for k in numbers}
+    found = {"C": "penalty of squared slacks"}
+    for k in range(1, count + 1):
+        found |= {f"K{k}": f"matrix of kernel {k}", f"u{k}": f"coefficients of kernel {k}"}
+    return found

@@ -37,9 +37,9 @@ class MultipleKernelSVM(Formulation):
 
     Notes
     -----
-    f(x) = Σ_i α_i y_i Σ_k μ_k k_k(x_i, x) + b, and 2λ_k of the row of K_k is its μ_k. The parts
-    have the rows V₊V₊ᵀk and -V₋V₋ᵀk of new points, the `projected` treatment. With `kernels` there
-    is no classifier, as predictions need new rows of all of them.
+    f(x) = Σ_i α_i y_i Σ_k μ_k k_k(x_i, x) + b, where μ_k is twice the multiplier of the row of K_k,
+    times c/tr K_k. The parts have the rows V₊V₊ᵀk and -V₋V₋ᵀk of new points, the `projected`
+    treatment. With `kernels` there is no classifier, as predictions need new rows of all of them.
 
     References
     ----------

@@ -75,8 +75,7 @@ class NoisyLPSVM(Formulation):
         xi = cp.Variable(problem.n, name="xi")
         data = {"sigma": self._errors(problem.n), "kappa": self.kappa, "C": self.C}
         K, y, sigma, kappa, C = in_cvxpy(problem.symbols("K", "y", **data))
-        deviation = cp.norm(cp.multiply(sigma, u), 2, axis=1)
-        worst = cp.multiply(y, K @ u + b) - kappa * deviation
+        worst = cp.multiply(y, K @ u + b) - kappa * cp.norm(cp.multiply(sigma, u), 2, axis=1)
         return Model(
             minimize=cp.norm1(u) + C * cp.sum(xi),
             subject_to={"margin": worst >= 1 - xi, "slack": xi >= 0},

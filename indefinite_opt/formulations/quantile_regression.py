@@ -64,16 +64,19 @@ class QuantileRegression(Formulation):
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
         K, t, C, tau = problem.symbols("K", t=problem.targets, C=self.C, tau=self.tau)
-        bounds = {"lower": alpha >= C * (tau - 1), "upper": alpha <= C * tau}
+        rows = {"lower": alpha >= C * (tau - 1), "upper": alpha <= C * tau}
         return Model(
             maximize=t @ alpha - 0.5 * cp.quad_form(alpha, K),
-            subject_to={"balance": cp.sum(alpha) == 0, **bounds},
-            meanings={
-                "t": "targets",
-                "alpha": "coefficients of the regression function",
-                "C": "penalty of loss",
-                "tau": "share of the targets below the curve",
-            },
+            subject_to={"balance": cp.sum(alpha) == 0} | rows,
+            meanings=MEANINGS,
             coef=alpha,
             offset="balance",
         )
+
+
+MEANINGS = {
+    "t": "targets",
+    "alpha": "coefficients of the regression function",
+    "C": "penalty of loss",
+    "tau": "share of the targets below the curve",
+}

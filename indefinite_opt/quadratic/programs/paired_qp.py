@@ -394,7 +394,7 @@ def _refuse_weight(qp: PairedQP) -> None:
     raise UnboundedProblem(
         f"without an upper bound and without a bias the program is unbounded: K[{worst}, {worst}] "
         f"= {diagonal[worst]:.6g} ≤ 0, so the objective is unbounded along that weight (Lin & "
-        "Lin 2003, Theorem 10). Use a finite C.",
+        "Lin 2003, Theorem 10). Use a finite C, or a smaller one.",
         np.where(np.arange(qp.n) == worst, 1.0, 0.0),
     )
 
@@ -417,6 +417,6 @@ def _refuse_pair(qp: PairedQP) -> None:
                     f"without an upper bound the program is unbounded: points {i} and {j} of "
                     f"opposite classes have K_ii + K_jj - 2K_ij = {exact:.6g} ≤ 0, so the "
                     "objective is unbounded along that pair (Lin & Lin 2003, Theorem 5). Use "
-                    "a finite C.",
+                    "a finite C, or a smaller one.",
                     np.where(np.isin(np.arange(qp.n), [int(i), j]), 1.0, 0.0),
                 )

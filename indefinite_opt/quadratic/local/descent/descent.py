@@ -290,7 +290,8 @@ class Descent:
         # After an infinite step the weights themselves are a direction, but for their beginning.
         self.direction = self.alpha if near is None else near
         ray = self._proved(self.direction)
-        advice = "Use a finite C." if hasattr(self.task.formulation, "C") else "Add bounds."
+        has_C = hasattr(self.task.formulation, "C")
+        advice = "Use a finite C, or a smaller one." if has_C else "Add bounds."
         if ray is not None:
             return UnboundedProblem(
                 f"{self.task.formulation} is unbounded along a direction of the weights that was "
