@@ -223,7 +223,8 @@ def test_claims_without_factorisations_are_true(
     except SolverFailed as error:
         failure = str(error)
     if result is None:
-        assert "leaves no time for what its solver needs" in failure
+        told = "leaves no time for what its solver needs", "was stopped before it found a point"
+        assert any(words in failure for words in told)
         return
     certificate = result.certificate
     assert certificate.claim >= iopt.Claim.FEASIBLE
