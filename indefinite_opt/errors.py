@@ -30,6 +30,9 @@ __all__ = [
 MAX_SHOWN = 500
 """Characters of a given value that a message repeats at most, so that the rest stays readable."""
 
+ROWS_AND_BOUNDS = "rows and bounds"
+"""The argument of an `InfeasibleProblem` that is about several constraints."""
+
 
 class IndefiniteOptError(ValueError):
     """Base class of every error this package raises on purpose.
@@ -76,8 +79,9 @@ class BadArgument(IndefiniteOptError):
         self.hint = hint
 
     def __str__(self) -> str:
-        got = self.got if len(self.got) <= MAX_SHOWN else f"{self.got[:MAX_SHOWN]}..."
-        sentence = f"{self.argument}: expected {self.expected}, got {got}"
+        return self._advised(f"{self.argument}: expected {self.expected}, got {_cut(self.got)}")
+
+    def _advised(self, sentence: str) -> str:
         return f"{sentence}. {self.hint}" if self.hint else sentence
 
 
@@ -192,6 +196,10 @@ class UnknownName(BadArgument):
         return type(self), (self.argument, self.name, self.known)
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
 def _listed(names: list[str]) -> str:
     """The names, as many as `MAX_SHOWN` characters hold, and how many are left."""
     lengths = itertools.accumulate(len(name) + 2 for name in names)
@@ -202,14 +210,17 @@ def _listed(names: list[str]) -> str:
 
 
 class InfeasibleProblem(ParameterError):
-    """Parameters that leave no feasible point; the message names the nearest that do.
+    """No point is feasible; the message names the nearest parameters that leave one.
+
+    For rows and bounds that contradict each other it names these.
 
     Attributes
     ----------
     conflict : dict of str to array, or None
-        Of a quadratic program: multipliers of its rows and bounds, by their names, whose weighted
-        sum is a contradiction (Farkas's lemma). This was checked in exact arithmetic; entries are
-        rounded to doubles. `verify` accepts the error, and checks it anew.
+        Multipliers of the rows and bounds of a quadratic program, by their names. Multiplied by
+        them, the rows and bounds add up to a contradiction (Farkas's lemma). This was checked in
+        exact arithmetic; entries are rounded to doubles. `verify` accepts the error, and checks it
+        again.
 
     Examples
     --------
@@ -225,6 +236,11 @@ class InfeasibleProblem(ParameterError):
     """
 
     conflict: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        if self.argument != ROWS_AND_BOUNDS:
+            return super().__str__()
+        return self._advised(f"Infeasible: {_cut(self.got)}")
 
 
 class UnboundedProblem(IndefiniteOptError):

@@ -123,7 +123,7 @@ MALFORMED = {
     "clique-palay-3": "Did you mean paley?",
     "junk.npz": "File is not a zip file",
     "shapes.npz": "q: expected finite real numbers of shape (2,), got shape (3,)",
-    "empty.npz": "a conflict of row 0 of A, ub[0] and ub[1]",
+    "empty.npz": "row 0 of A, ub[0] and ub[1] contradict each other",
     "endless.npz": "unbounded",
 }
 

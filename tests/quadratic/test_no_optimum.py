@@ -259,7 +259,7 @@ def test_a_conflict_names_what_was_written(share: float, scale: float) -> None:
     else:
         assert np.all(G @ x <= h + 1e-9 * scale)
         return
-    assert found.got == "a conflict of row 0 of G and row 1 of G"
+    assert found.got == "row 0 of G contradicts row 1 of G"
     assert set(found.conflict or ()) == {"inequalities"}
     relaxed = float(found.hint.split()[5])
     # The rows as doubles are up to 2⁻⁵² apart from those above.

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem, SolverFailed
+from indefinite_opt.errors import ROWS_AND_BOUNDS, InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import Array, one_thread, seconds_left
 from indefinite_opt.quadratic.data.naming import without_side
 from indefinite_opt.quadratic.data.standard_form import StandardForm
@@ -214,12 +214,16 @@ def _unproved() -> SolverFailed:
 
 
 def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:
+    """The error for rows and bounds of these names that contradict each other."""
     names = list(dict.fromkeys(names))
     shown = names[:8] + [f"{len(names) - 8} more"] * (len(names) > 8)
-    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return InfeasibleProblem(
-        "rows and bounds", "constraints that can all hold", f"a conflict of {listed}", hint
-    )
+    if len(shown) == 1:
+        sentence = f"no point satisfies {shown[0]}"
+    elif len(shown) == 2:
+        sentence = f"{shown[0]} contradicts {shown[1]}"
+    else:
+        sentence = f"{', '.join(shown[:-1])} and {shown[-1]} contradict each other"
+    return InfeasibleProblem(ROWS_AND_BOUNDS, "constraints that can all hold", sentence, hint)
 
 
 @one_thread()
