@@ -1,6 +1,7 @@
 """Optimization problems of learning with indefinite kernels.
 
-Declared as the papers write them, solved, certified and compared.
+The package declares them as the papers write them, solves them, and certifies and compares the
+solutions.
 
 >>> import indefinite_opt as iopt
 >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])

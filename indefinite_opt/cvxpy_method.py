@@ -1,7 +1,7 @@
 """`problem.solve(method="indefinite_opt")` for problems of cvxpy, convex or not.
 
-Importing this module registers the method. It takes quadratic programs with affine constraints, and
-piecewise linear atoms where they are convex; cvxpy's own methods refuse what else is not convex.
+Importing this module registers the method. It takes quadratic programs of any curvature with affine
+constraints, and piecewise linear atoms where they are convex.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def solve_problem(
 ) -> float:
     """Solve a cvxpy problem; call it as `problem.solve(method="indefinite_opt", ...)`.
 
-    It sets the values of the variables, the dual values of the constraints, in cvxpy's signs,
-    `problem.value` and `problem.status`: "optimal" if the certificate claims GLOBAL, "user_limit"
-    if a limit was reached, else "optimal_inaccurate", which stands for a local optimum;
-    "infeasible" and "unbounded" if that is proved. `problem.solution.attr` has more: "claim" and
-    "bound", the proved bound on the optimal value, "certificate" and "result", or "error" where
-    there is no optimum.
+    It sets the values of the variables, the dual values of the constraints (in cvxpy's signs),
+    `problem.value` and `problem.status`. The status is "optimal" if the certificate claims GLOBAL,
+    "infeasible" or "unbounded" if that is proved, "user_limit" if a limit was reached, and
+    otherwise "optimal_inaccurate", which stands for a local optimum. `problem.solution.attr` has
+    more: "claim" and "bound", the proved bound on the optimal value, "certificate" and "result", or
+    "error" where there is no optimum.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def solve_problem(
     solver, verbose, **options
         As in `indefinite_opt.solve`, such as `prove`, `tol`, `time_limit` and `seed`.
     warm_start : bool
-        Whether to start at the present values of the variables, where all of them have one.
+        Whether to start at the present values of the variables, if all of them have one.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def solve_problem(
     Raises
     ------
     ProblemError
-        If the problem is no such program; the message quotes the expression.
+        If the problem is not such a program; the message quotes the expression.
     ParameterError
         For an option that asks for another kind of problem, such as `gp=True`.
     cvxpy.error.SolverError

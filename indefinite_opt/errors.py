@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_SHOWN = 500
-"""Characters of a given value that a message repeats at most, so that the rest stays readable."""
+"""Most characters of a given value that a message repeats, so that the rest stays readable."""
 
 ROWS_AND_BOUNDS = "rows and bounds"
 """The argument of an `InfeasibleProblem` that is about several constraints."""
@@ -249,13 +249,13 @@ class UnboundedProblem(IndefiniteOptError):
     Attributes
     ----------
     ray, direction : (n,) array or None
-        A direction d that leaves no bound and no row, with dᵀPd < 0, or with dᵀPd = 0 and
-        (Px + q)ᵀd < 0 at a feasible x, from which the objective falls without end. This was checked
-        in exact arithmetic, but for x, which may be feasible up to rounding only; entries are
-        rounded to doubles. `verify` accepts the error, checks it anew, and looks for an exact x.
+        A direction d along which every row and bound continues to hold, and the objective decreases
+        without bound: dᵀPd < 0, or dᵀPd = 0 and (Px + q)ᵀd < 0 at a feasible x. This was checked in
+        exact arithmetic, except that x may be feasible only up to rounding; entries are rounded to
+        doubles. `verify` accepts the error, checks it again, and looks for an exact x.
     proof : UnboundedRay or None
-        The same in fractions, of a model that is no quadratic program; its variables follow each
-        other in `ray`. See `theory.unbounded_ray`.
+        The same in fractions, for a model that is not a quadratic program; its variables follow
+        each other in `ray`. See `theory.unbounded_ray`.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class SolverFailed(IndefiniteOptError):
 
 
 class FailedCheck(IndefiniteOptError):
-    """A formulation of which something differs from its model; the message is the table of `check`.
+    """A formulation that differs from its model; the message is the table of `check`.
 
     Attributes
     ----------
@@ -341,10 +341,9 @@ class FailedCheck(IndefiniteOptError):
 class DoubtfulResult(UserWarning):
     """The warning that numbers come from a point about which little or nothing is proved.
 
-    `Result.x`, `Result.predict` and `Result.decision_function` give it if the solver has stopped
-    short of its tolerance, and `solve_qp` if no more is proved about the point than that it
-    satisfies the constraints. Estimators give the `ConvergenceWarning` of scikit-learn in its
-    place.
+    `Result.x`, `Result.predict` and `Result.decision_function` issue it if the solver stopped
+    before it reached its tolerance. `solve_qp` issues it if it is proved only that the point
+    satisfies the constraints. Estimators issue the `ConvergenceWarning` of scikit-learn instead.
 
     Examples
     --------

@@ -218,7 +218,7 @@ class Expression:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise ProblemError("expression", "no truth value", str(self), "Compare values instead.")
+        raise ProblemError("truth value", "values", f"the expression {self}", "Compare values.")
 
 
 _OPERATORS: dict[Any, Callable[..., Any]] = {
@@ -400,7 +400,7 @@ class Constant(Expression):
 
 
 def _numbers(called: str, value: Any) -> Any:
-    """The entries of a constant that is not sparse; `ProblemError` if they are no numbers."""
+    """The entries of a constant that is not sparse; `ProblemError` if they are not numbers."""
     hint = ""
     if isinstance(value, Constraint):
         hint = "A constraint is not a part of an expression."
@@ -450,7 +450,10 @@ class Constraint:
 
     def __bool__(self) -> bool:
         raise ProblemError(
-            "constraint", "no truth value", self.kind, "Write two constraints for low ≤ x ≤ high."
+            "truth value",
+            "values",
+            f"a constraint ({self.kind})",
+            "Write two constraints for low ≤ x ≤ high.",
         )
 
     def __str__(self) -> str:
@@ -700,7 +703,7 @@ def logistic(x: Any) -> Expression:
 
 def _mismatch(atom: str, left: Expression, right: Expression) -> ProblemError:
     found = f"{left.shape} and {right.shape} in {left} {atom} {right}"
-    return ProblemError("shapes", "those of one formula", found)
+    return ProblemError("shapes", "equal shapes, or a number", found)
 
 
 def _common(sign: str, left: Expression, right: Expression) -> tuple[int, ...]:

@@ -26,8 +26,8 @@ from indefinite_opt.algebra.operators import MatrixFactor, Operator
 from indefinite_opt.foundation import Array, frozen, is_sparse
 
 HELD_BY_ONE = threading.RLock()
-"""Whoever gives values to variables of cvxpy holds it until the expressions have been evaluated, as
-models that are solved in several threads may have variables in common."""
+"""Code that gives values to variables of cvxpy holds it until the expressions have been evaluated,
+as models that are solved in several threads may have variables in common."""
 
 _SAME = (
     "AddExpression", "NegExpression", "multiply", "MulExpression", "DivExpression", "QuadForm",
@@ -428,8 +428,8 @@ class AtPresent:
 
         if origin.args:
             return origin.copy(list(map(self._settled, origin.args)))
-        # A variable may have parameters in its bounds. Whoever reads a parameter without a value
-        # says so.
+        # A variable may have parameters in its bounds. An error says so if a parameter without a
+        # value is read.
         if origin.variables() or origin.value is None:
             return origin
         value = origin.value if is_sparse(origin.value) else frozen(origin.value)

@@ -474,4 +474,4 @@ CONSTRAINTS: dict[str, Callable[[Any, Any], str]] = {
     "OpRelEntrConeQuad": _operator_cone,
     "FiniteSet": _finite,
 }
-"""Printing rules of constraints that are no comparisons, by their kinds."""
+"""Printing rules of constraints that are not comparisons, by their kinds."""

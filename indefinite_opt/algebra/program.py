@@ -89,7 +89,7 @@ class Model:
     meanings : dict of str to str
         What symbols mean in this program, where it is not what they mean in the papers.
     where : tuple of Definition
-        What symbols that are no data of the problem stand for.
+        Meanings of symbols that are not data of the problem.
     coef : Expression, optional
         The coefficients of the classifier, (n,), affine in the variables and in multipliers, which
         `dual` names.
@@ -189,7 +189,7 @@ class Model:
 
 
 def _described(part: Any) -> str:
-    """What was given in the place of a part of a model, on one line."""
+    """What was given instead of a part of a model, on one line."""
     if isinstance(part, bool | np.bool_ | str) or part is None:
         return shown(part)
     if hasattr(part, "args"):
@@ -219,8 +219,8 @@ class Program(Model):
     compiled : CompiledProgram
         The same model for direct solvers.
     is_solved : bool
-        Whether the compiled program is this model, so that the text says what it is solved as; not
-        so for a dual that is stated beside the program that is solved.
+        Whether the compiled program is this model; the text then says how it is solved. False for a
+        dual, which is stated beside the program that is solved.
     minimize, maximize, subject_to, inner, meanings, where
         As in `Model`, with its other attributes.
 
@@ -271,11 +271,11 @@ class Program(Model):
         """The program as a `cvxpy.Problem`, with the declared objective and constraints.
 
         The objective is the declared one everywhere, also where constraints do not hold, so that
-        new problems may be made of it. The matrices of a convex program that are positive
-        semidefinite, up to rounding, are marked so, and cvxpy does not have to decide on them. A
-        program that is convex only along its constraints, as the SVM dual of a conditionally
-        positive semidefinite kernel, is refused by cvxpy's `solve`, as a nonconvex one is, which
-        `solve(nlp=True)` takes. A max-min program becomes a semidefinite one in the same variables.
+        new problems may be made of it. Matrices of a convex program that are positive semidefinite
+        up to rounding are marked as such, so that cvxpy need not test them. The `solve` of cvxpy
+        refuses nonconvex programs, and also programs that are convex only along their constraints,
+        such as the SVM dual of a conditionally positive semidefinite kernel; `solve(nlp=True)`
+        takes both. A max-min program becomes a semidefinite one in the same variables.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class Program(Model):
 
         Examples
         --------
-        Distances d(x, z) = |x - z|, of which K = -d is positive semidefinite along eᵀx = 0 only:
+        With the distances d(x, z) = |x - z|, K = -d is positive semidefinite only along eᵀx = 0:
 
         >>> import indefinite_opt as iopt
         >>> problem = iopt.KernelProblem([[0.0, -2.0], [-2.0, 0.0]], [1, -1])
@@ -348,7 +348,8 @@ class Program(Model):
         """Objective and largest constraint violation at given values, from the declaration.
 
         A max-min program is evaluated at the given value of its inner variable, else at the inner
-        minimum. Where only a theorem knows that, the objective is that of the compiled program.
+        minimum. If only a theorem gives that minimum, the objective is taken from the compiled
+        program.
         """
         known = self.with_inner(values)
         violation = max(self.violations(known or values).values(), default=0.0)

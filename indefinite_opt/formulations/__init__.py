@@ -76,8 +76,8 @@ def available_formulations() -> list[str]:
 def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:
     """The formulation of an object, a class, or a name with parameters.
 
-    A name may be that of a class in the code of a user, `mine.py:MyDual(C=1)`, which is run. What
-    is read from a file is asked of `named_formulation`.
+    A name may refer to a class in the code of a user, `mine.py:MyDual(C=1)`, and this code is run.
+    Titles that are read from a file go to `named_formulation` instead.
     """
     if isinstance(formulation, str):
         return of_user_code("formulation", formulation, Formulation) or named_formulation(

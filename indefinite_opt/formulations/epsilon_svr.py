@@ -28,7 +28,7 @@ class EpsilonSVR(Formulation):
     epsilon : float
         ε ≥ 0, in units of the targets: errors up to ε cost nothing.
     weights : (n,) array, optional
-        Positive weights of the points, by which C is multiplied: |β_i| ≤ C·weights_i.
+        Positive weights of the points, which multiply C: |β_i| ≤ C·weights_i.
 
     Notes
     -----

@@ -36,7 +36,7 @@ class ESVM(Formulation):
     rank : int, optional
         Number of eigenvalues to use, all if there are fewer, in place of the share.
     weights : (n,) array, optional
-        Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
+        Positive weights of the points, which multiply C: 0 ≤ α_i ≤ C·weights_i.
 
     Notes
     -----

@@ -31,9 +31,9 @@ class LussBall(Formulation):
               \ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
-    `LussDual` with a penalty ρ that depends on α and puts K* on the sphere. There is a positive
-    semidefinite kernel in the ball if and only if r ≥ ‖(K₀)₋‖², the sum of the squared negative
-    eigenvalues; with equality it is the clipped kernel only.
+    It is `LussDual` with a penalty ρ that depends on α and puts K* on the sphere. There is a
+    positive semidefinite kernel in the ball if and only if r ≥ ‖(K₀)₋‖², the sum of the squared
+    negative eigenvalues; with equality it is the clipped kernel only.
 
     Parameters
     ----------

@@ -28,8 +28,8 @@ class NuSVM(Formulation):
     Parameters
     ----------
     nu : float
-        ν, at most 2 min(n₊, n₋)/n: at most the share of support vectors and, if K is conditionally
-        positive semidefinite, a bound on the share of margin errors.
+        ν, at most 2 min(n₊, n₋)/n. The share of support vectors is at least ν; if K is
+        conditionally positive semidefinite, the share of margin errors is at most ν.
     equality : bool
         Whether eᵀα = ν is required, as LIBSVM does. If K is conditionally positive semidefinite,
         such an optimum exists (Chang & Lin 2001). For indefinite K it need not: where αᵀQα < 0, it

@@ -27,8 +27,8 @@ class NuSVR(Formulation):
     C : float
         Price of the mean error. C/n is the largest weight of a point, which LIBSVM calls C.
     nu : float
-        ν, from 0 to 1: a bound on the share of errors beyond the tube at every stationary point
-        and, where ε > 0, at most the share of support vectors.
+        ν, from 0 to 1. At every stationary point the share of errors beyond the tube is at most ν
+        and, if ε > 0, the share of support vectors is at least ν.
 
     Notes
     -----

@@ -36,12 +36,12 @@ class OneClassLP(Formulation):
     Parameters
     ----------
     nu : float
-        ν, from 0 to 1: a bound on the share of outliers among the training points, at every
-        optimum. 1/(νn) is rounded upwards, so that there is an optimum for ν = 1.
+        ν, from 0 to 1. At every optimum the share of outliers among the training points is at most
+        ν. 1/(νn) is rounded upwards, so that there is an optimum for ν = 1.
     distances : bool
-        Whether to describe the class by the distances of the problem, those that were given to
-        `KernelProblem.from_distances` or the entries of a matrix that holds distances. f then
-        takes distances of new points, whatever kernel the problem has made of its own.
+        Whether to describe the class by distances: those that were given to
+        `KernelProblem.from_distances`, or the entries of K if K holds distances. f then takes
+        distances of new points, whatever the kernel of the problem is.
 
     Notes
     -----

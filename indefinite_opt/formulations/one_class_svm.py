@@ -32,12 +32,12 @@ class OneClassSVM(Formulation):
     Parameters
     ----------
     nu : float
-        ν, from 0 to 1: a bound on the share of outliers among the training points, and at most the
-        share of support vectors.
+        ν, from 0 to 1. The share of outliers among the training points is at most ν, and the share
+        of support vectors is at least ν.
     weights : (n,) array, optional
-        Positive weights of the points, by which a point counts more or less often than others: α_i
-        ≤ weights_i/(ν Σ weights), and shares are those of Σ weights. Weights that differ make it a
-        program with rows, which some of the solvers do not take.
+        Positive weights of the points, as if each point occurred so many times: α_i ≤ weights_i/(ν
+        Σ weights), and shares are shares of Σ weights. If weights differ, it is a program with
+        rows, which some solvers do not take.
 
     Notes
     -----

@@ -31,8 +31,8 @@ class SpectrumSVM(Formulation):
 
     The square K̃ = K² = KKᵀ holds the inner products of the rows of K, taken as features: without
     centring the program is the dual of `SeparabilitySVM`. Values of K² grow with n and with the
-    square of those of K: where cK takes the place of K, C/c² gives the same classifier, and a C
-    that suits K does not suit K².
+    squares of the values of K. If cK replaces K, then C/c² gives the same classifier; a C that
+    suits K does not suit K².
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class SpectrumSVM(Formulation):
         same for it. For square, values of `original` have another unit than those of training.
         Results with different treatments are not comparable.
     weights : (n,) array, optional
-        Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
+        Positive weights of the points, which multiply C: 0 ≤ α_i ≤ C·weights_i.
 
     References
     ----------

@@ -34,7 +34,7 @@ class SVDD(Formulation):
     indefinite. R² is the mean of d²(x_i) over the weights off their bounds; where d²(x) > R² a
     point is rejected. R² may be negative as well, and the rule is the same. At every stationary
     point at most 1/C training points are rejected. Decision values are R² - d²(x), for which new
-    points need k(x, x): of a kernel matrix the argument `own` of `Result.predict`.
+    points need k(x, x). With a kernel matrix this is the argument `own` of `Result.predict`.
 
     References
     ----------

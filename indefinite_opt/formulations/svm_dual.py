@@ -32,7 +32,7 @@ class SVMDual(Formulation):
     bias : bool
         Whether there are the constraint yᵀα = 0 and an offset b; without them Lin & Lin (19).
     weights : (n,) array, optional
-        Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
+        Positive weights of the points, which multiply C: 0 ≤ α_i ≤ C·weights_i.
 
     Notes
     -----

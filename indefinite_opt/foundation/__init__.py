@@ -1,4 +1,4 @@
-"""What every other folder uses, and what knows no mathematics.
+"""Functions that every other folder uses, without any mathematics.
 
 These functions check arrays and numbers, parse names, read and write files within limits, control
 threads, and look at the clock before long calls.

@@ -89,7 +89,7 @@ def real_array(
 
 
 def as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
-    """The value as an array of any type; `ProblemError` if it has a mask or is no array.
+    """The value as an array of any type; `ProblemError` if it has a mask or is not an array.
 
     >>> as_array("y", ["a", "b"], "labels").size
     2
@@ -212,7 +212,7 @@ def copied(values: Mapping[str, Array]) -> Values:
 
 def type_of(value: object) -> np.dtype[Any]:
     """The type in which numbers came in an array, a DataFrame or a tensor, if it is coarser than
-    doubles; else that of doubles, as which numbers of all other types count.
+    doubles; else that of doubles, because numbers of all other types count as doubles.
 
     >>> type_of(np.ones(2, np.float32)), type_of(np.ones(2, np.int8)), type_of([1.0, 2.0])
     (dtype('float32'), dtype('float64'), dtype('float64'))
@@ -345,7 +345,7 @@ def classes_in_words(classes: NDArray[Any]) -> str:
 
 
 def power_near(sizes: Array) -> Array:
-    """For each size the nearest power of two, by which scaling is exact; 1 for 0."""
+    """The power of two nearest to each size, for scaling without rounding; 1 for 0."""
     return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))
 
 

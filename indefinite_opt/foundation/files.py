@@ -54,7 +54,7 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
 
 @contextmanager
 def writing(argument: str, path: str | Path, kind: str = "file") -> Iterator[None]:
-    """A context in which what the operating system refuses is a `DataError` of the argument."""
+    """A context in which a refusal by the operating system is a `DataError` of the argument."""
     try:
         yield
     except OSError as error:
@@ -83,7 +83,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
-    """The arrays of a .npz file by name, which are no Python objects.
+    """The arrays of a .npz file by name; Python objects in it are an error.
 
     Entries that are None are left out. That the file takes at most `max_bytes` bytes is checked
     before anything is unpacked.

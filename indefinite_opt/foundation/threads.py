@@ -29,7 +29,8 @@ def interrupts_held() -> Iterator[None]:
 
     Python raises it between any two instructions, also right after a lock was taken and before it
     is certain to be released. A thread of a pool that needs this lock would then wait forever, and
-    whoever waits for that thread. So the calls that share locks with a pool stand in such a block.
+    so would every thread that waits for it. Calls that share locks with a pool are therefore made
+    in such a block.
     """
     before = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(before):

@@ -110,7 +110,7 @@ def _module_of(place: Path, text: bytes) -> ModuleType:
         return known  # somebody has imported it
     spec = spec_from_file_location(name, place)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{place} is no file of Python")
+        raise ImportError(f"{place} is not a file of Python")
     module, own = module_from_spec(spec), _is_found_at(place, known)
     sys.modules[name] = module
     try:

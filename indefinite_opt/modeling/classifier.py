@@ -147,13 +147,14 @@ class Classifier:
         K_ii, if it is the same for all training points; k(x, x) counts as equal to it where it is
         not given.
     zero : float, optional
-        For one class the largest |f(x)| that counts as 0, see `boundary_width`. None for others,
-        of which the values are what they are, and a value of 0 belongs to the first of `classes`.
+        For one class the largest |f(x)| that counts as 0, see `boundary_width`. None for other
+        tasks, which use the values as they are; there a value of 0 belongs to the first of
+        `classes`.
     distances : bool
-        Whether f is one of distances d(x_i, x) in place of the k(x_i, x).
+        Whether f takes distances d(x_i, x) instead of k(x_i, x).
     sides : int
-        2 for an asymmetric matrix, where `coef` and `K_new` have 2n columns, of the k(x, x_i) and
-        then of the k(x_i, x); else 1.
+        2 for an asymmetric matrix, where `coef` and `K_new` have 2n columns, first those of
+        k(x, x_i) and then those of k(x_i, x); else 1.
 
     Examples
     --------
@@ -276,7 +277,7 @@ class Classifier:
     def unchanged(self) -> Classifier:
         """The classifier that has the same values without a change of the kernel.
 
-        A joint treatment has none, and is returned as it is.
+        For the joint treatment there is none, and the classifier itself is returned.
         """
         return self if self.change is None or self.new_points == "joint" else self._direct
 

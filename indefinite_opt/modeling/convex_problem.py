@@ -25,7 +25,7 @@ _BY_COLUMNS = ("ExpCone", "PowCone3D", "PowCone3DApprox")
 
 
 class ConvexProblem(Declaration, Problem):
-    """A `cvxpy.Problem` with cones, as `verify` and `solve` take it where it is no quadratic one.
+    """A `cvxpy.Problem` with cones, as `verify` and `solve` take it if it is not quadratic.
 
     Parameters count with the values that they have when it is made.
 
@@ -33,8 +33,8 @@ class ConvexProblem(Declaration, Problem):
     ----------
     problem : cvxpy.Problem
     refused : ProblemError
-        Why it is no quadratic program, which is raised if it is not convex either and no term of it
-        shows why.
+        Why it is not a quadratic program. This is raised if it is not convex either, and no term
+        of it shows why.
     """
 
     reference: ClassVar[str] = "cvxpy"
@@ -82,7 +82,9 @@ class ConvexProblem(Declaration, Problem):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._program = as_cvxpy_program(self._model, ProblemError("problem", "a convex one", "it"))
+        self._program = as_cvxpy_program(
+            self._model, ProblemError("problem", "a convex problem", "another")
+        )
 
     def __repr__(self) -> str:
         return f"ConvexProblem(n={self.n}, constraints={len(self._model.subject_to)})"
@@ -104,7 +106,7 @@ class ConvexOrigin:
             value = variable.value
             if value is None:
                 expected = "variables and parameters with values"
-                raise ProblemError("problem", expected, f"{variable.name()} without one")
+                raise ProblemError("problem", expected, f"{variable.name()} without a value")
             dense = value.toarray() if hasattr(value, "toarray") else value
             found[variable.name()] = np.array(dense, dtype=float)
         return found

@@ -140,8 +140,8 @@ class Formulation(Declaration):
     A subclass defines `model`, and nothing else. What is printed, solved, certified and classified
     with follows from it: the program for direct solvers is compiled from the model, and the
     classifier is made of its `coef` and `offset`. Every solve, bracket and certificate of new
-    values calls `model`, so that what it reads, such as a `cvxpy.Parameter`, counts as it is then.
-    Fields that are arrays are copied.
+    values calls `model`, so that the values that it reads, such as the value of a
+    `cvxpy.Parameter`, are those at the time of the call. Fields that are arrays are copied.
 
     Attributes
     ----------
@@ -162,8 +162,8 @@ class Formulation(Declaration):
     new_points : str
         Treatment of a new point's kernel row; see `Classifier`.
     in_every_title : frozenset of str
-        Parameters that titles name even at their defaults: results of different ones are not
-        comparable.
+        Parameters that titles name even at their defaults, because results for different values are
+        not comparable.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class Formulation(Declaration):
             hint += " With task='regression' the labels are targets."
         elif problem.task == "classification" and problem.classes.size > 2:
             hint = "Several classes are solved one against one, by `solve` and `compare`."
-        raise ProblemError("problem", f"one with {wanted} for {self}", problem.kind, hint)
+        raise ProblemError("problem", f"a problem with {wanted} for {self}", problem.kind, hint)
 
     def refuse_sizes(self, first: int, second: int) -> None:
         """Raise `InfeasibleProblem` if two classes of these sizes leave no feasible point.
@@ -333,15 +333,15 @@ class Formulation(Declaration):
     ) -> Classifier:
         """The classifier that values of the variables define.
 
-        `tol` is the tolerance with which they were found: for one class, points that it does not
-        tell from the boundary are on it. `multipliers` are those of a solver, for programs where
-        none can be recovered from the values.
+        `tol` is the tolerance with which they were found: for one class, points that it cannot tell
+        from the boundary count as on the boundary. `multipliers` are those of a solver, for
+        programs where none can be recovered from the values.
 
         Raises
         ------
         ProblemError
-            If the model says no coefficients, or others than expressions in its variables and
-            multipliers, or if these are not known.
+            If the model has no coefficients, if they are not expressions in its variables and
+            multipliers, or if the multipliers are not known.
         """
         _, model, record, program = self._compiled(problem)
         if model.classifier is not None:
@@ -430,17 +430,17 @@ class Formulation(Declaration):
 
 
 def _fields(formulation: Any) -> tuple[dataclasses.Field[Any], ...]:
-    """The parameters of a formulation; `ParameterError` if it is no dataclass."""
+    """The parameters of a formulation; `ParameterError` if it is not a dataclass."""
     if not dataclasses.is_dataclass(formulation):
         raise ParameterError(
-            "formulation", "a dataclass", f"the class {type(formulation).__name__}, not one",
+            "formulation", "a dataclass", f"{type(formulation).__name__}, another class",
             "Write @dataclass(frozen=True) above the class, and its parameters as fields.",
         )  # fmt: skip
     return dataclasses.fields(formulation)
 
 
 def _model(formulation: Formulation, problem: KernelProblem) -> Model:
-    """What `model` returns; `ProblemError` if that is no model."""
+    """What `model` returns; `ProblemError` if that is not a model."""
     made: Any = formulation.model(problem)
     if not isinstance(made, Model):
         got = f"{type(formulation).__name__}.model returns one of type {type(made).__name__}"

@@ -53,9 +53,9 @@ def values_of(duals: Collection[Dual], multipliers: Values) -> dict[str, Array]:
     for dual in duals:
         if dual.constraint not in multipliers:
             raise ProblemError(
-                str(dual), "a solution with multipliers", "one without",
-                "None can be recovered from a point of this program: those of a solver that ends "
-                "are needed.",
+                str(dual), "a solution with multipliers", "one without them",
+                "They cannot be recovered from a point of this program. A solver that converges "
+                "gives them.",
             )  # fmt: skip
         value = np.asarray(multipliers[dual.constraint], dtype=float)
         if value.size != dual.size:
@@ -87,7 +87,7 @@ def multiple_of(model: Model, coef: Affine, y: Array, name: str) -> float:
     Raises
     ------
     ProblemError
-        If the row is no multiple of that, or another one is, too: `dual` says what is meant.
+        If the row is not a multiple of that, or another row is one, too: `dual` says what is meant.
     """
     advice = (
         f"Write offset=cp.dual({name!r}), or another expression in it: λ of the term "

@@ -244,7 +244,7 @@ class ConfidenceProblem(KernelProblem):
         confidence: Any = learner.fit(points, signs)
         if confidence is learner or not callable(confidence):
             raise ParameterError(
-                "learner", "one whose fit returns a new confidence function", repr(learner),
+                "learner", "a learner whose fit returns a new confidence function", repr(learner),
                 "It is fitted again in every fold, and earlier results must not change.",
             )  # fmt: skip
         kernel = ConfidenceKernel(confidence, signs, str(learner))
@@ -355,6 +355,6 @@ def _rows(plus: ArrayLike, minus: ArrayLike, y: Array) -> Array:
 
 def _refuse_among() -> Array:
     raise ProblemError(
-        "problem", "one made from a kernel", "general confidences",
+        "problem", "a problem made from a kernel", "general confidences",
         "The joint treatment needs values among the new points, which depend on their labels.",
     )  # fmt: skip

@@ -57,8 +57,8 @@ def remarks(
     least, most = gram.extremes
     if most - least <= 1e-9 * gram.largest:
         return (
-            f"All entries of K are {most:.6g} up to a share of 1e-09, so that it tells "
-            "no points apart: scale the features, or take another kernel.",
+            f"All entries of K are {most:.6g} up to a share of 1e-09, so that it does not tell "
+            "points apart: scale the features, or take another kernel.",
         )
     diagonal = gram.diagonal
     if least == 0.0 and not diagonal.any():

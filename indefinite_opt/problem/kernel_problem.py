@@ -85,10 +85,10 @@ class KernelProblem(LabelledKernel):
         matrices, such as `AsKLS`. `directed` has the matrix, and whatever needs a symmetric one is
         refused.
     copy : bool
-        K is copied, so that what is written to the caller's array afterwards changes nothing. With
-        `copy=False` a contiguous array of float64 or float32 that is symmetric to the last bit is
-        used as it is, and becomes read-only. It must not be changed through another array either,
-        such as one that it is a view of, or claims may be false. Every other K is copied.
+        K is copied, so that later changes of the caller's array have no effect. With `copy=False` a
+        contiguous array of float64 or float32 that is symmetric to the last bit is used as it is,
+        and becomes read-only. It must not be changed through another array either, such as one that
+        it is a view of, or claims may be false. Every other K is copied.
     name : str
         What to call the problem in reports.
 
@@ -119,8 +119,8 @@ class KernelProblem(LabelledKernel):
     ------
     ProblemError
         If K is not square, finite and symmetric up to rounding (1e-10 of the largest entry of each
-        row, or for K of a coarser type, such as float32, 16 times the eps of that), or y does not
-        have n finite entries.
+        row, or for K of a coarser type, such as float32, 16 times the eps of that type), or y does
+        not have n finite entries.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class KernelProblem(LabelledKernel):
     ) -> KernelProblem:
         """The problem of a kernel matrix that has been checked already; nothing is copied.
 
-        Nobody may write to its array any more.
+        Its array must not be changed afterwards.
 
         `definiteness` is the theorem, if any, that proves the kernel function definite.
 
@@ -222,7 +222,7 @@ class KernelProblem(LabelledKernel):
         name: str = "problem",
         **parameters: Any,
     ) -> KernelProblem:
-        """K_ij = k(x_i, x_j), with the features scaled first if so chosen.
+        """K_ij = k(x_i, x_j), after a scaling of the features if one is chosen.
 
         For the kernel "linear" a certificate may be about the exact inner products of the scaled
         points, which K holds in rounded form; its reasons say so.
@@ -235,20 +235,20 @@ class KernelProblem(LabelledKernel):
             As in `KernelProblem`.
         kernel : str or callable
             A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
-            callable (X, Z) -> (n, m). The γ of "rbf" is that of all points, also in the parts of
-            a `split`.
+            callable (X, Z) -> (n, m). The γ of "rbf" is computed from all points, and the parts of
+            a `split` keep it.
         scaling : {"minmax", "unit", "standard"}, optional
             Scale each feature to [-1, 1], to [0, 1], or to mean 0 and variance 1. `split` fits the
-            scaling again, on the training points alone; with "-all" behind the name, as in
-            "minmax-all", it keeps that of all points.
+            scaling again, on the training points alone; a name that ends in "-all", such as
+            "minmax-all", keeps the scaling of all points.
         cache_mb : float, optional
             Never form K, but compute its rows on demand and keep as many as fit into this many
             megabytes, 10⁶ bytes each; `math.inf` forms K. By default K is formed for up to 15,000
-            points, 1.8 GB, and more points have a cache of 500 megabytes. Solvers take up to as
-            much for a block, and leave that much less to rows that are not in memory by then. Rows
-            of kernels on few features are kept only if they are asked for often, as computing them
-            hardly takes longer than reading them. Whatever needs the whole matrix (spectra, linear
-            programs, cvxpy, a test of convexity) is unavailable where K is not formed.
+            points, 1.8 GB, and more points have a cache of 500 megabytes. Solvers take up to the
+            same amount for a block, which leaves less room for rows that are not in memory by then.
+            Rows of kernels on few features are kept only if they are asked for often, as computing
+            them hardly takes longer than reading them. Whatever needs the whole matrix (spectra,
+            linear programs, cvxpy, a test of convexity) is unavailable where K is not formed.
         name
             As in `KernelProblem`.
         **parameters
@@ -323,7 +323,7 @@ class KernelProblem(LabelledKernel):
             For distances, as in `from_distances`.
         gamma : float, optional
             γ of the form, by default 1/mean(d) for "exponential" and 1/mean(d²) for "gaussian", the
-            means of all n² entries; for points that of the kernel.
+            means of all n² entries; for points the γ of the kernel.
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
         asymmetric : bool
@@ -398,9 +398,9 @@ class KernelProblem(LabelledKernel):
     ) -> KernelProblem:
         """The problem of a table of points, or of a matrix of similarities or distances.
 
-        A matrix in a .csv file counts as one of doubles, however few digits it is written with: in
-        the last of them K_ij and K_ji may differ by rounding or by mistake, which only the caller
-        can tell, by `symmetrize`. The arrays of a .npz file have their own type.
+        A matrix in a .csv file counts as a matrix of doubles, however few digits it has. If K_ij
+        and K_ji differ in their last digit, only the caller knows whether this is rounding or a
+        mistake; `symmetrize` accepts it. The arrays of a .npz file have their own type.
 
         Parameters
         ----------
@@ -451,8 +451,8 @@ class KernelProblem(LabelledKernel):
             distances are Euclidean distances (Schoenberg 1938).
         gamma : float, optional
             γ > 0 of the forms "gaussian", in units of 1/d², and "exponential", in units of 1/d; by
-            default 1/mean(d²) and 1/mean(d), the means of all n² entries. Other forms have none,
-            and refuse one.
+            default 1/mean(d²) and 1/mean(d), the means of all n² entries. Other forms have no γ,
+            and giving one is an error.
         symmetrize, name
             As in `KernelProblem`.
 
@@ -535,12 +535,13 @@ class KernelProblem(LabelledKernel):
 
     @property
     def as_distances(self) -> KernelProblem:
-        """The same labels with the distances as K: itself if K may hold them already.
+        """The same labels with the distances as K; the problem itself if its K may hold distances.
 
         Raises
         ------
         ProblemError
-            If K has negative entries, or is made by a kernel but not of a matrix of distances.
+            If K has negative entries, or was made by a kernel from anything but a matrix of
+            distances.
 
         Examples
         --------
@@ -554,13 +555,13 @@ class KernelProblem(LabelledKernel):
             return derived(self, "distances", partial(self.with_kernel, "distance(form=raw)"))
         if kernel is not None and getattr(kernel, "form", "") != "raw":
             raise ProblemError(
-                "problem", "one of distances", f"one with the kernel {kernel}",
+                "problem", "a problem of distances", f"one with the kernel {kernel}",
                 "KernelProblem.from_distances makes one of a matrix, and the kernel "
                 "'distance(form=raw)' of points.",
             )  # fmt: skip
         least = self.gram.extremes[0]
         if least < 0.0:
-            raise ProblemError("K", "distances, none negative", f"{least:g}")
+            raise ProblemError("K", "nonnegative distances", f"{least:g}")
         return self
 
     @property
@@ -575,7 +576,7 @@ class KernelProblem(LabelledKernel):
 
     @property
     def features(self) -> Array | None:
-        """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ but for rounding."""
+        """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ up to rounding."""
         linear = type(self.kernel) is kernels.Linear
         return None if self.X is None or not linear else self._scaled(self.X)
 
@@ -848,7 +849,8 @@ class KernelProblem(LabelledKernel):
 
     @property
     def matrix_was_given(self) -> bool:
-        """Whether K or D came as a matrix, in memory or left out: no points make it again."""
+        """Whether K or D, kept or left out, was given as a matrix: points cannot compute it
+        again."""
         stored = isinstance(self.gram, DenseGram | AsymmetricGram | AbsentGram)
         return type(self) is KernelProblem and stored and self.X is None
 
@@ -876,7 +878,8 @@ class KernelProblem(LabelledKernel):
     def digest(self) -> int | None:
         """The digest of the matrix that was given, K or D, of 64 bits; None for points.
 
-        Another matrix has it by chance only. It is kept where the matrix is not.
+        Another matrix has the same digest only by chance. The digest is kept where the matrix is
+        left out.
 
         Examples
         --------
@@ -977,7 +980,7 @@ class KernelProblem(LabelledKernel):
         """
         distances = self.of_training_points("X_new", X_new)
         if distances.min(initial=0.0) < 0.0:
-            raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
+            raise ProblemError("X_new", "nonnegative distances", f"{distances.min():g}")
         return distances
 
     def of_training_points(self, argument: str, X_new: ArrayLike) -> Array:
@@ -1039,15 +1042,15 @@ class KernelProblem(LabelledKernel):
 
     def _source(self) -> tuple[Array, Callable[..., Array]]:
         if self.X is None or self.kernel is None:
-            raise ProblemError("problem", "one made by from_data", "one without points")
+            raise ProblemError("problem", "a problem made by from_data", "one without points")
         return self.X, self.kernel
 
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
 
-        A problem of `from_data` is made again from its training points, with the scaling that they
-        give, unless K is kept as a whole and the scaling is not fitted again: then, and for all
-        other problems, K is cut into blocks.
+        A problem of `from_data` is made again from its training points, with a scaling that is
+        fitted to them. If K is kept as a whole and the scaling is not fitted again, K is cut into
+        blocks, and so is the K of all other problems.
         """
         given = self.labels
         known, labels = (None, None) if given is None else (given[train], given[test])

@@ -125,7 +125,7 @@ class Kernel(ABC):
 
     Examples
     --------
-    A kernel of one's own, with the formula in `evaluate`:
+    Your own kernel, with the formula in `evaluate`:
 
     >>> @dataclass(frozen=True)
     ... class Logarithmic(Kernel):
@@ -368,7 +368,7 @@ class RBF(Gaussian):
     """The Gaussian kernel with gamma = 1/(d · variance), of all d features of the training points.
 
     This is `gamma="scale"` of scikit-learn's `SVC`, and the default kernel of the package; a gamma
-    that is written out takes its place.
+    that is given replaces it.
 
     >>> RBF().fitted([[0.0, 2.0], [2.0, 0.0]])      # the variance is 1
     Gaussian(gamma=0.5)
@@ -813,8 +813,8 @@ _KERNELS: dict[str, type[Kernel]] = {
 def definiteness(kernel: object, d: int) -> Definiteness | None:
     """The theorem of a kernel on points in R^d, if there is one that can be trusted.
 
-    A subclass that computes other values does not inherit it, and parameters that the class of the
-    theorem would refuse have none, however they came into the kernel.
+    A subclass that computes other values does not inherit it. Parameters that the class of the
+    theorem would refuse have no theorem, however they came into the kernel.
 
     Examples
     --------

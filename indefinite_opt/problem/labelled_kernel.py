@@ -127,7 +127,7 @@ class LabelledKernel(Problem):
         """
         if self.task != "regression":
             hint = "Whole numbers are classes unless task='regression' is given."
-            raise ProblemError("problem", "one with targets", self.kind, hint)
+            raise ProblemError("problem", "a problem with targets", self.kind, hint)
         return self._values
 
     @property
@@ -159,7 +159,7 @@ class LabelledKernel(Problem):
 
     @cached_property
     def curvature_known(self) -> bool:
-        """Whether convexity can be tested: K is kept as a whole, and symmetric."""
+        """Whether convexity can be tested: K is kept as a whole, and is symmetric."""
         return not (self.gram.on_demand or self.gram.asymmetric)
 
     @property
@@ -250,8 +250,8 @@ class LabelledKernel(Problem):
     def is_convex(self, lines: int) -> bool:
         """Whether αᵀQα is convex along the equality constraints.
 
-        These are `lines` many: 0 for all directions; 1 for those with yᵀd = 0; 2 for those with
-        yᵀd = 0 and eᵀd = 0.
+        `lines` is the number of these constraints: 0 for all directions; 1 for those with yᵀd = 0;
+        2 for those with yᵀd = 0 and eᵀd = 0.
 
         Decided by a theorem or a spectrum if one is known, else by one Cholesky factorisation.
         False where convexity cannot be tested; see `curvature_known`.

@@ -78,11 +78,11 @@ class QuadraticProgram(Declaration, Problem):
     Attributes
     ----------
     P, q, G, h, A, b, lb, ub : arrays
-        Copies, read-only, P, G and A as csr_array where they were given sparse, and P if it was not
-        given; P, q and the constant are those of the minimisation that is solved, whose
-        objective is `sense` times the declared one.
+        Read-only copies. P, G and A are csr_array if they were given sparse, and so is a P that was
+        not given. P, q and the constant belong to the minimisation that is solved, whose objective
+        is `sense` times the declared one.
     names : Names
-        Those of the variables and rows; each of the three is empty if there are none.
+        Names of the variables and rows; each of the three is empty if there are none.
     notes : tuple of str
         What was changed when the program was read, as sentences.
     assumed : str
@@ -90,13 +90,14 @@ class QuadraticProgram(Declaration, Problem):
         says" of a .in file that was read without a sense.
     cvxpy_origin : CvxpyOrigin or None
         The cvxpy problem that the program was made from. Its `assign(x)` writes a point into the
-        variables, `point()` reads it there, and `duals(multipliers)` has those by constraint.
+        variables, `point()` reads it there, and `duals(multipliers)` gives the multipliers by
+        constraint.
 
     Raises
     ------
     ProblemError
-        For arrays of other shapes, or with entries that are not numbers; for names that are not as
-        many as what they name, or not different.
+        For arrays of other shapes, or with entries that are not numbers; for too many, too few or
+        repeated names.
     ParameterError
         For another name, sense or constant.
     InfeasibleProblem
@@ -224,18 +225,18 @@ class QuadraticProgram(Declaration, Problem):
         max_bytes : int
             Largest size of an unpacked file in bytes.
         sense : {"max", "min"}, optional
-            Whether a .in file stands for a maximum or a minimum, which collections differ in and
-            the file does not tell. Without it, for a maximum, as the readme of the BoxQP library
-            says, and `assumed` tells so. Other files tell theirs.
+            Whether a .in file is to be maximised or minimised. Collections differ in this, and the
+            file does not say it. The default is a maximum, as in the readme of the BoxQP library,
+            and `assumed` then says so. Other files state their sense.
 
         Raises
         ------
         DataError
             For a file that cannot be read or does not keep to its format.
         ParameterError
-            For another sense, or a sense beside anything but a .in file.
+            For another sense, or a sense with a file that is not a .in file.
         UnknownName
-            For the name of neither a file nor a family of programs.
+            If the name is neither a file nor a family of programs.
 
         Examples
         --------
@@ -256,11 +257,11 @@ class QuadraticProgram(Declaration, Problem):
     def from_cvxpy(cls, problem: Any) -> QuadraticProgram:
         """The program that a `cvxpy.Problem` states, convex or not.
 
-        The objective is quadratic and the constraints are affine, but for piecewise linear atoms,
-        their squares and `huber`, which may be where they are convex. x holds the entries of all
-        variables, in the order of `names.variables`, and behind them those that stand for atoms,
-        which rows keep above these; given ones count as the least ones. Rows have the labels of
-        their constraints, or their places in `problem.constraints`.
+        The objective must be quadratic and the constraints affine; piecewise linear atoms, their
+        squares and `huber` are allowed where they are convex. x holds the entries of all variables,
+        in the order of `names.variables`. Behind them are entries that stand for atoms, and rows
+        keep them at or above the atoms. In a given x they count as the least possible ones. Rows
+        have the labels of their constraints, or their places in `problem.constraints`.
 
         Raises
         ------
@@ -280,7 +281,7 @@ class QuadraticProgram(Declaration, Problem):
         >>> float(problem.objective.value)
         -1.0
 
-        |u - 3| is least with u + v ≤ 1, and has an entry behind those of u and v:
+        |u - 3| is minimised subject to u + v ≤ 1, and has an entry behind those of u and v:
 
         >>> problem = cp.Problem(cp.Minimize(cp.abs(u - 3)), [u + v <= 1, v >= 0])
         >>> qp = QuadraticProgram.from_cvxpy(problem)
@@ -298,7 +299,7 @@ class QuadraticProgram(Declaration, Problem):
     def from_qpsolvers(cls, problem: Any) -> QuadraticProgram:
         """The program of a `qpsolvers.Problem`, or of any object with its attributes.
 
-        These are P, q, G, h, A, b, lb and ub, of which all but P and q may be None.
+        These are P, q, G, h, A, b, lb and ub; all except P and q may be None.
 
         Raises
         ------
@@ -358,7 +359,7 @@ class QuadraticProgram(Declaration, Problem):
     def write(self, path: str | Path) -> Path:
         """Write the program to a .in, .lp, .mps, .npz, .qplib or .qps file, which `read` reads.
 
-        A .in file is written as one of the library, for a maximum.
+        A .in file is written as in the BoxQP library, for a maximum.
 
         Raises
         ------

@@ -9,7 +9,7 @@ from indefinite_opt.quadratic import Task
 
 
 def default_solver(task: Task[Any]) -> str:
-    """The name of the default solver of a task: that of its kind, but for three cases.
+    """The name of the default solver of a task: the default of its kind, except in three cases.
 
     Large linear programs are solved by `generation`, those of a user by HiGHS, whose vertices have
     multipliers that prove a bound, and convex quadratic programs with dense rows by Clarabel, if

@@ -59,7 +59,7 @@ def svm_program(problem: KernelProblem, C: float) -> PairedQP:
 
 
 def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> HullPoint:
-    """Map α to ᾱ = 2α/Σα with μ = 2C/Σα: stationary, and a local optimum if α is one.
+    """Map α to ᾱ = 2α/Σα with μ = 2C/Σα, which is stationary, and a local optimum if α is one.
 
     Parameters
     ----------
@@ -221,7 +221,8 @@ def haasdonk_lemma_5(
 ) -> Uniqueness:
     """Test whether a stationary point is the only one, in a space with one real direction.
 
-    Parameters and errors are those of `svm_to_hull`; `tol` also says what counts as at a bound.
+    Parameters and errors are those of `svm_to_hull`; `tol` also decides which weights count as at a
+    bound.
 
     References
     ----------

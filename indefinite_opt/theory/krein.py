@@ -21,7 +21,7 @@ from indefinite_opt.theory.numbers import Numbers
 
 @dataclass(frozen=True, eq=False)
 class KreinCertificate(Numbers):
-    """How far the weights α̃ of a stabilised SVM are from its conditions with K.
+    """How far the weights α̃ of a stabilised SVM are from satisfying its conditions with K.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def krein_certificate(
     Notes
     -----
     With z = y∘α̃ and P = V sign(Λ)Vᵀ the coefficients are Pz, and ⟨f, f⟩_|K| = (Pz)ᵀ|K|(Pz) =
-    zᵀK(Pz) needs no matrix but K; the eigenvectors are trusted.
+    zᵀK(Pz) needs only the matrix K; the eigenvectors are trusted.
 
     References
     ----------
@@ -129,7 +129,9 @@ def krein_certificate(
     check_problem(problem)
     checks.tolerance("tol", tol)
     if not isinstance(formulation, ESVM):
-        raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
+        raise ParameterError(
+            "formulation", "a formulation with a stabilised kernel: ESVM", repr(formulation)
+        )
     qp = formulation.program(problem)
     alpha = checked_values("values", values, {qp.variable: (qp.n,)})[qp.variable]
     y, z = problem.y, problem.y * alpha

@@ -1,4 +1,4 @@
-"""Records of numbers, and least eigenvalues with what rounding may have changed of them."""
+"""Records of numbers, and least eigenvalues with a bound on their rounding."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class LeastEigenvalue:
-    """The least eigenvalue of a matrix, and what rounding may have changed of it.
+    """The least eigenvalue of a matrix, and how much rounding may have changed it.
 
     Attributes
     ----------

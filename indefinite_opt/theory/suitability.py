@@ -130,7 +130,7 @@ def diagnose(
         return Diagnosis(**before)  # type: ignore[arg-type]
     if problem.classes.size != 2:
         hint = "Weights of SVMDual belong to two classes."
-        raise ProblemError("problem", "one with two classes for alpha", problem.kind, hint)
+        raise ProblemError("problem", "a problem with two classes for alpha", problem.kind, hint)
     weights = finite_array("alpha", alpha, (problem.n,))
     coef = problem.y * weights
     norm = float(coef @ problem.gram.times(coef))

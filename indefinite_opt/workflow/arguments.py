@@ -30,14 +30,14 @@ def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]
     own = problem.declaration if isinstance(problem, Problem) else None
     if isinstance(problem, Problem) and own is not None:
         if formulation is not None:
-            expected = "nothing: a quadratic program is its own formulation"
+            expected = "None for a quadratic program, which is its own formulation"
             raise ParameterError("formulation", expected, repr(formulation))
         return problem, own
     if not isinstance(problem, KernelProblem):
         expected = "a KernelProblem or a QuadraticProgram"
         raise ProblemError("problem", expected, type(problem).__name__)
     if formulation is None or isinstance(formulation, Problem):
-        # A quadratic program is about no kernel: it stands in the place of the problem.
+        # A quadratic program has no kernel, and takes the place of the problem.
         expected = "a formulation of a kernel problem, or its name"
         raise ParameterError("formulation", expected, repr(formulation))
     return problem, as_formulation(formulation).unsettled

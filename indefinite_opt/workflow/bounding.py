@@ -125,17 +125,17 @@ def bound(
     from a doubly nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet.
     Every bound is computed from its multipliers alone, rounding included, so the bracket is valid
     whenever the search stops. If the first bounds leave a convex kernel program open, which happens
-    in boxes that are wide for its optimum, it is solved once more, and bracketed by its
-    certificate.
+    in boxes much wider than its optimum, the program is solved once more, and its certificate gives
+    the bracket.
 
     Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
-    solved by its default solver, and bracketed by the bound that its multipliers prove; other
-    methods than the default one, `max_nodes` and `cluster` are not used without finite ranges.
+    solved by its default solver, and bracketed by the bound that its multipliers prove; without
+    finite ranges, `max_nodes`, `cluster` and methods other than the default one have no effect.
 
     Without a time limit, one thread gives the same bracket for the same seed. With several threads
-    the order of the boxes depends on their speed, and a time limit ends the search at a time of the
-    clock: then brackets of the same seed may differ in their ends, nodes and best points, but each
-    of them holds the optimal value.
+    the order of the boxes depends on the speed of each thread, and with a time limit the number of
+    boxes depends on the speed of the machine. Brackets of the same seed may then differ in their
+    ends, nodes and best points, but each of them contains the optimal value.
 
     Parameters
     ----------
@@ -149,17 +149,18 @@ def bound(
         Relative gap at which the search stops: upper - lower as a share of the objective, with or
         without its constants, whichever is smaller.
     method : {"branch-and-bound", "relaxation", "lagrangian", "clarabel", "scs", "cheap"}
-        "branch-and-bound" divides nodes, which secants bound where the objective is a sum of
-        functions of one variable each, and a doubly nonnegative relaxation elsewhere.
+        "branch-and-bound" divides nodes. It bounds them by secants if the objective is a sum of
+        functions of one variable each, and otherwise by a doubly nonnegative relaxation.
         "relaxation" bounds the whole box only. "lagrangian" is the dual of the program whose box is
-        written (x_i - l_i)(u_i - x_i) ≥ 0; what it leaves is the duality gap of a nonconvex
-        program. Each other method computes it as well, for up to 200 variables. "clarabel" and
+        written (x_i - l_i)(u_i - x_i) ≥ 0; the gap that it leaves is the duality gap of a nonconvex
+        program. Each other method also computes this bound, for up to 200 variables. "clarabel" and
         "scs" solve the relaxation without triangle inequalities, through cvxpy, and derive a safe
         bound from the multipliers (n up to about 50). "cheap" stops after the bounds that need no
-        such relaxation; without time for one of them, a linear minorant gives a bound without a
-        proof.
+        such relaxation. If there is no time for any of them, a linear minorant gives a bound
+        without a proof.
     max_nodes : int, optional
-        Largest number of nodes; other methods than "branch-and-bound" refuse it, and `cluster`.
+        Largest number of nodes. It is an error with methods other than "branch-and-bound", and so
+        is `cluster`.
     seed : int, optional
         Seed of the local search.
     callback : callable, optional
@@ -173,10 +174,10 @@ def bound(
         The defaults suit most programs; bounds are valid with any settings.
     cluster : Client, Cluster or str, optional
         A Client or Cluster of dask.distributed, or the address of a scheduler, as in `Study.run`.
-        Its workers share the nodes but the root, which takes threads of this process: each divides
-        below a node for some seconds and then exchanges bounds with the others. If a worker
-        dies, others bound its nodes, and the proof is the same as without workers.
-        Worthwhile for searches of minutes, where the root takes a small share of the time.
+        Threads of this process bound the root, and the workers share all other nodes: each divides
+        below a node for some seconds and then exchanges bounds with the others. If a worker dies,
+        others bound its nodes, and the proof is the same as without workers. A cluster is
+        worthwhile for searches of minutes, where the root takes a small share of the time.
 
     Returns
     -------
@@ -268,8 +269,8 @@ def bound(
         task, search = limited(chosen.program_order(asked), limit, begun)
     except TimeLimitReached:
         raise SolverFailed(
-            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s leaves no time to "
-            "examine its rows and ranges; a longer one does"
+            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s is too short to "
+            "examine its rows and ranges. Use a longer one."
         ) from None
     with shown(verbose):
         if verbose:

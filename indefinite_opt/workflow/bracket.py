@@ -57,19 +57,19 @@ class Bracket:
         objective of `values`, moved outwards by its rounding, and by what it may change until every
         constraint is satisfied exactly.
     relative_gap : float
-        (upper - lower) / min(|f|, |f₀|) for the objective f and the same without constants, f₀; inf
-        where that is 0. It is 0 only if both ends are equal.
+        (upper - lower) / min(|f|, |f₀|), where f is the objective and f₀ the objective without its
+        constants; inf if this minimum is 0. The gap is 0 only if both ends are equal.
     values : dict of str to array
         The best point found.
     rigorous : bool
-        Whether the attained end lies on its side of the bound and its point is proved to be
-        feasible. Else the bracket says WRONG: only the bound may be relied on where the point
-        violates constraints, and not even that where it lies beyond the bound.
+        Whether the point of the attained end is proved to be feasible, and its objective does not
+        lie beyond the bound. Otherwise the bracket says WRONG. If the point violates constraints,
+        only the bound can be relied on; if the objective lies beyond the bound, neither can.
     method : str
         The method that gave the bound.
     bounds : dict of str to float
-        Every bound that was computed, by its name, in the declared sense; "root" is that from
-        which the root was divided.
+        Every bound that was computed, by its name, in the declared sense; "root" is the bound of
+        the root when it was divided.
     status : Status
         Why the search stopped.
     nodes : int
@@ -255,7 +255,7 @@ class Bracket:
         own = problem.declaration is not None
         asked, formulation = as_problem(problem, None if own else self.formulation)
         if self.proof is None:
-            raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+            raise ParameterError("bracket", "a bracket with a proof", f"one by {self.method}")
         if isinstance(self.proof, Certificate):
             basis = self.proof.basis
             given = self.values, self.proof.multipliers, self.proof.tol
@@ -276,7 +276,7 @@ class Bracket:
             If the file cannot be written.
         """
         if self.proof is None or not np.isfinite(self.bound):
-            raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+            raise ParameterError("bracket", "a bracket with a proof", f"one by {self.method}")
         if isinstance(self.proof, Certificate):
             return self.proof.save(path)
         return write_document(bracket_document(self.program, self.proof, self.bound), path)

@@ -1,4 +1,4 @@
-"""Whether a formulation is what it says: `check` compares all that is made of its model."""
+"""Whether a formulation is what it says: `check` compares everything derived from its model."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ POINTS = 5
 """Random points at which declaration and program are compared."""
 
 ORDERS = 3
-"""Other orders of the points: a term that marks one point changes nothing where another one that
-takes its place has a weight at the same bound.
+"""Other orders of the points. Several are tried, because a term for one point has no effect if the
+point that takes its place has a weight at the same bound.
 """
 
 STARTS = 8
-"""Starts of the search that knows nothing but the declaration."""
+"""Starts of the search that knows only the declaration."""
 
 SMALLEST = 3
 """Points of each class of the smallest problem."""
@@ -67,7 +67,7 @@ _STEP = 1e-4
 """Half the length of a central difference, as a share of the way between two feasible points."""
 
 _FREE = 1e-6
-"""Share of the largest weight from which on a weight is off its bounds."""
+"""A weight counts as off its bounds if it is at least this share of the largest weight."""
 
 _MISSED = 1e-7
 """By how much a point of the search may miss a constraint."""
@@ -165,21 +165,21 @@ def check(
     *,
     seed: int = 0,
 ) -> Checks:
-    """Compare all that is made of the model of a formulation with what the model says.
+    """Compare everything that is derived from the model of a formulation with the model itself.
 
     Authors of formulations call it in their tests. It compares
 
     - objective and constraints of the compiled program with the declaration at random points,
     - its gradient with differences of the declared objective,
-    - the optimum with those of the points in other orders,
-    - the decision values at free support vectors of both classes, which the offset centres,
-    - the program with that of the same rows in other units, their sides times powers of two:
-      objective, infeasibility and optimum,
+    - the optimum with the optima for other orders of the points,
+    - the decision values at free support vectors of both classes, which the offset must centre,
+    - the program with the same program after both sides of its rows are multiplied by powers of
+      two: objective, infeasibility and optimum,
     - the optimum of a problem of six points with a search that knows the declaration only,
-    - the optimum of a quadratic program of two or four points with the best of all its faces, as
-      declared values give them,
+    - the optimum of a quadratic program of two or four points with the best point of all its faces,
+      computed from declared values,
     - the optimum of a convex program with that of cvxpy,
-    - the formulation with what its title says, as the command line reads it.
+    - the formulation with the one that the command line reads from its title.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def check(
     problem : KernelProblem, optional
         By default 12 random points with an indefinite kernel.
     seed : int
-        Of the random points.
+        Seed of the random points.
 
     Returns
     -------
@@ -471,7 +471,7 @@ class _Examined:
             raise _DoesNotApply("not a quadratic program in one vector")
         named = isinstance(self.declared.offset, str)
         if not named and not duals_of(self.declared.offset):
-            raise _DoesNotApply("the offset is no multiplier")
+            raise _DoesNotApply("the offset is not a multiplier")
         x = program.from_values(self.result.values)
         if x.size != problem.n:
             raise _DoesNotApply("the program has more variables than points")
@@ -498,7 +498,7 @@ class _Examined:
     def title(self) -> tuple[float, str]:
         kind = type(self.formulation)
         if any(map(np.ndim, self._parameters())):
-            raise _DoesNotApply("arrays have no spelling")
+            raise _DoesNotApply("titles cannot hold arrays")
         read = as_instance("formulation", Formulation, {kind.__name__: kind}, str(self.formulation))  # type: ignore[type-abstract]
         names = [field.name for field in fields(self.formulation) if field.init]
         same = all(getattr(read, name) == getattr(self.formulation, name) for name in names)

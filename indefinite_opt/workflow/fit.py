@@ -12,7 +12,7 @@ _NAMES = {"classification": "training_error", "regression": "training_rmse"}
 def training_fit(result: Any) -> tuple[str, float | None]:
     """The name and the value of `misfit` on the training points.
 
-    None where there is no classifier, and where it takes more than the kernel matrix to know.
+    None if there is no classifier, or if decision values need more than the kernel matrix.
 
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])

@@ -1,4 +1,4 @@
-"""Results read back from files of `Result.save`; whatever no result can hold is refused by name."""
+"""Results read back from files of `Result.save`; an error names what no result can have."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ _EXPECTED = "a result that Result.save or `solve --save` has written"
 def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result | PairwiseResult:
     """The result in a file of `Result.save`, or of the command `solve --save`.
 
-    It predicts, and is certified again from its values when `certificate` is read; where the file
-    has no matrix, that needs `Result.with_problem`. Its trace and the other ends of descents are
-    not in the file. A model of more than two
-    classes is the `PairwiseResult` that was saved.
+    It predicts, and is certified again from its values when `certificate` is read. If the file has
+    no matrix, a certificate needs `Result.with_problem`. Its trace and the other ends of descents
+    are not in the file. A model of more than two classes is the `PairwiseResult` that was saved.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def _pairwise_result(
     for name, array in arrays.items():
         number, _, entry = name.partition(" ")
         if number not in map(str, range(len(own))):
-            raise DataError("entries", "those of a saved result", repr(name))
+            raise DataError("entries", "entries of a saved result", repr(name))
         own[int(number)][entry] = array
     members = {}
     for (pair, _, part), one, entries in zip(pair_problems(problem), found, own, strict=True):
@@ -125,7 +124,7 @@ def _result_on(
     for name in arrays:
         kind, _, variable = name.partition(" ")
         if kind not in parts:
-            raise DataError("entries", "those of a saved result", repr(name))
+            raise DataError("entries", "entries of a saved result", repr(name))
         parts[kind][variable] = arrays[name]
     multipliers = parts["multiplier"]  # a solve that a limit has ended may have none
     if settled is None:  # their shapes are compared when the problem is given again
@@ -254,7 +253,7 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
         )  # fmt: skip
     elif "D" in arrays:
         if not isinstance(kernel, kernels.DistanceSubstitution):
-            raise DataError("kernel", "one of distances, as there is D", str(kernel))
+            raise DataError("kernel", "a kernel of distances, as there is D", str(kernel))
         problem = KernelProblem.from_distances(
             arrays.pop("D"), y, kernel.form, task=task, gamma=kernel.width, name=name
         )
@@ -266,7 +265,7 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
                 arrays.pop("K"), y, task=task, asymmetric=asymmetric, copy=False, name=name
             )
         if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:
-            raise DataError("kernel", "one of distances, or none, beside K", str(kernel))
+            raise DataError("kernel", "a kernel of distances or none, as there is K", str(kernel))
         problem.kernel = kernel
     _describe(problem, facts)
     return problem
@@ -280,13 +279,13 @@ def _describe(problem: KernelProblem, facts: dict[str, Any]) -> None:
     if problem.table and problem.X is not None:
         wanted, got = problem.X.shape[1], len(names)
         if wanted != got:
-            raise DataError("table", f"one of {wanted} features, as X has", f"{got}")
+            raise DataError("table", f"a table of {wanted} features, as X has", f"{got}")
     objects, meanings = facts["objects"], facts["meanings"]
     if not isinstance(objects, list) or len(objects) not in (0, problem.n):
         raise DataError("objects", f"a list of {problem.n} names, or an empty one", shown(objects))
     labels = set(map(as_text, problem.classes.tolist()))
     if not isinstance(meanings, dict) or not set(meanings) <= labels:
-        raise DataError("meanings", "those of the labels, or none", shown(meanings))
+        raise DataError("meanings", "meanings of the labels, or nothing", shown(meanings))
     problem.objects = tuple(_text(objects, place) for place in range(len(objects)))
     problem.meanings = {label: _text(meanings, label) for label in meanings}
 

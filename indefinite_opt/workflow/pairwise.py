@@ -111,7 +111,7 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
         return next((one.status for one in found if one.status is not Status.SOLVED), Status.SOLVED)
 
     def save_proofs(self, folder: str | FilePath) -> list[FilePath]:
-        """Write the proof of each pair to a JSON file of a folder, which is made if need be.
+        """Write the proof of each pair to a JSON file in a folder, which may be new.
 
         The file 0-2.json is about the first and the third of `problem.classes`. Each is checked as
         `Certificate.save` says.
@@ -339,5 +339,5 @@ def proof_of(found: Result | PairwiseResult) -> dict[str, Any]:
 def refuse_start(start: Any) -> None:
     """Raise `ParameterError` if there is a start, which only the variables of one pair have."""
     if start is not None:
-        expected = "nothing with more than two classes, each pair of which has its own variables"
+        expected = "no start with more than two classes, as each pair has its own variables"
         raise ParameterError("start", expected, "a start")

@@ -47,11 +47,11 @@ def solve_path(
     With more than two classes each pair is solved in sequence, one against one, as in `solve`.
 
     `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
-    derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
-    from the solution before. `smo` first moves the weights at the bound along with the bound, and
-    the free weights accordingly; it is the solver for long paths of quadratic programs if a local
-    optimum is enough. Parameters and default solvers are those of `solve`; `time_limit` holds for
-    each formulation with its certificate separately, and `prove` for each, too.
+    derivatives as long as they are useful (vary C in the inner loop of a grid). The other solvers
+    start from the previous solution. `smo` first moves the weights at the bound along with the
+    bound, and the free weights accordingly; it is the solver for long paths of quadratic programs
+    if a local optimum is enough. Parameters and default solvers are those of `solve`. `time_limit`
+    holds for each formulation separately, its certificate included, and so does `prove`.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def path_entries(
 ) -> Iterator[Entry]:
     """The entries of `solve_path`, all of which may be errors.
 
-    Each comes as soon as it is solved, but those of several classes when all are.
+    Each entry comes as soon as it is solved; with several classes all entries come at the end.
     """
     several = [in_pairs(problem, each) for each in formulations]
     if any(several):
@@ -159,7 +159,7 @@ def _path_of_pairs(
 class Path(Sequence[Any]):
     """What `solve_path` has found: a sequence of results and errors; `print` it.
 
-    Certificates are computed when the table, its print or the figure is first asked for.
+    Certificates are computed when the table is first read, printed or drawn.
 
     Attributes
     ----------
@@ -228,12 +228,12 @@ class Path(Sequence[Any]):
     def table(self) -> list[dict[str, Any]]:
         """One row per entry, all with the same columns; None where an entry has no such number.
 
-        The parameters that differ (or "formulation"), "objective" (not for pairs of classes),
-        "support" (the number of support vectors), "training_error" (the share of misclassified
-        points; "training_rmse" of a regression, "training_outliers" of one class), both of which
-        models without `coef` have not, "claim", "gap_kind", "gap" and "proved_within" of the
-        certificate, the weakest and largest of all pairs of classes, "seconds", and "error", which
-        is empty unless the formulation has failed.
+        The columns are the parameters that differ (or "formulation"), "objective" (not for pairs of
+        classes), "support" (the number of support vectors), "training_error" (the share of
+        misclassified points; "training_rmse" for regression, "training_outliers" for one class),
+        "claim", "gap_kind", "gap" and "proved_within" of the certificate (with pairs of classes the
+        weakest and the largest of all pairs), "seconds", and "error", which is empty unless the
+        formulation has failed. Models without `coef` have no support and no training error.
         """
         found = [_measured(entry) for entry in self.entries]
         names = dict.fromkeys(name for each in found for name in each if name != "error")

@@ -76,9 +76,9 @@ class Evidence:
 class Result:
     """The result of solving a problem with a formulation; see `solve`.
 
-    It can be pickled; another process that loads it can predict and certify. A pickle has no matrix
-    of similarities or distances that was given: it predicts, knows its certificate if that was read
-    before, and needs `with_problem` for another.
+    It can be pickled; another process that loads it can predict and certify. A pickle leaves out a
+    given matrix of similarities or distances. The result still predicts, and has its certificate if
+    that was read before; any other certificate needs `with_problem`.
 
     Attributes
     ----------
@@ -101,14 +101,14 @@ class Result:
     message : str
         The message of the solver, if any.
     doubt : str
-        A sentence if the solver has stopped short of its tolerance by its own account or by the
-        residuals of its point; else empty. It takes no certificate.
+        A sentence if the solver stopped before it reached its tolerance, as the solver itself or
+        the residuals of its point say; else empty. It needs no certificate.
     optima : tuple of Optimum
         The different end points of a search from several starts, the best first; see `Optimum`.
     offset : float or None
         b of the classifier, if the solver's algorithm determines it; else the values define it.
     bracket : Bracket or None
-        What branch and bound has found if `prove` asked for it; see `bound`.
+        The bracket by branch and bound, if `prove` asked for one; see `bound`.
 
     Examples
     --------
@@ -177,8 +177,8 @@ class Result:
         Raises
         ------
         ProblemError
-            If the matrix, as its digest shows, the points, the title of the kernel, or the labels
-            are others.
+            If the problem has another matrix (by its digest), other points, another title of the
+            kernel, or other labels.
         """
         refuse_another(self.problem, problem)
         return replace(self, problem=problem)
@@ -200,7 +200,8 @@ class Result:
     def has_classifier(self) -> bool:
         """Whether these values define a classifier.
 
-        Those of a quadratic program do not, nor of a formulation whose model has no `coef`.
+        Values of a quadratic program do not, and neither do those of a formulation whose model has
+        no `coef`.
         """
         own = isinstance(self.formulation, Formulation)
         return own and bool(self._settled.has_classifier(self.problem))
@@ -234,8 +235,8 @@ class Result:
     def training_error(self) -> float | None:
         """Share of the training points that are misclassified.
 
-        None where there are no two classes or no classifier, and where it takes more than the
-        kernel matrix to know.
+        None if there are not two classes, if there is no classifier, or if decision values need
+        more than the kernel matrix.
         """
         problem, formulation = self.problem, self.formulation
         if not isinstance(problem, KernelProblem) or problem.gram.on_demand:
@@ -253,7 +254,7 @@ class Result:
         return float(np.mean(positive != (problem.y > 0.0)))
 
     def _warn(self) -> None:
-        """Warn whoever has called the caller if the numbers are in doubt."""
+        """Issue a warning for the caller of the caller if the numbers are in doubt."""
         if self.doubt:
             warn_of_doubt(self.doubt, stacklevel=4)
 
@@ -284,21 +285,22 @@ class Result:
         return self.classifier.decision_function(*self._kernels(X, own))
 
     def predict(self, X: Any, own: ArrayLike | None = None) -> NDArray[Any]:
-        """Labels of new points, (m,), of a regression numbers, and of one class -1 for outliers.
+        """Labels of new points, (m,); numbers for regression, and -1 for outliers of one class.
 
         Parameters
         ----------
         X : (m, d) array_like or DataFrame
-            Points as they were given to `from_data`, of a DataFrame the columns of the same names;
-            distances from the training points, (m, n), of a problem of `from_distances`; else
-            kernel values with the training points, (m, n). If the training points have names, as
-            those of a file have, columns with names may be in any order. For an asymmetric matrix
-            the pair of both (m, n) matrices k(x, x_i) and k(x_i, x).
+            New points in the form that `from_data` took; a DataFrame must have columns of the same
+            names. For a problem of `from_distances`: distances from the training points, (m, n).
+            Otherwise: kernel values with the training points, (m, n). If the training points have
+            names, as in a file, columns with names may be in any order. For an asymmetric
+            matrix: the pair of both (m, n) matrices k(x, x_i) and k(x_i, x).
         own : (m,) or (m, m) array_like, optional
             k(x, x) of new points, or the kernel matrix among them, for a problem of a kernel
-            matrix. `SVDD` needs k(x, x) where K_ii is not the same for all training points, and the
-            joint treatment of new points needs the matrix; others take none. A row that equals one
-            of K is taken for that training point. For points and distances k(x, x) is computed.
+            matrix. `SVDD` needs k(x, x) if K_ii is not the same for all training points, and the
+            joint treatment of new points needs the matrix. For all others it is an error. A row
+            that equals a row of K counts as that training point. For points and distances k(x, x)
+            is computed.
 
         Raises
         ------
@@ -318,16 +320,18 @@ class Result:
     def _kernels(self, X: Any, own: ArrayLike | None) -> tuple[Array, Array | None]:
         """Kernel values of new points with the training points and, if needed, among them."""
         if not isinstance(self.problem, KernelProblem):
-            raise ParameterError("result", "one on a KernelProblem", "one on a quadratic program")
+            raise ParameterError(
+                "result", "a result on a KernelProblem", "one on a QuadraticProgram"
+            )
         return kernel_values(self.problem, self.classifier, X, own)
 
     def save(self, path: str | Path, *, with_matrix: bool = False) -> Path:
         """Write the values and what predictions need to a .npz file, for `load`.
 
-        These are formulation, multipliers and points. Instead of a matrix of similarities or
-        distances the file has the classifier, and a certificate then needs `with_problem`; with
-        `with_matrix` it has the matrix, 8n² bytes. It always has one that predictions need, such as
-        those of the joint treatment.
+        The file has the formulation, the multipliers and the points. Instead of a given matrix of
+        similarities or distances it has the classifier, and a certificate then needs
+        `with_problem`. With `with_matrix` it has the matrix, 8n² bytes. It always has a matrix that
+        predictions need, as in the joint treatment.
 
         Raises
         ------
@@ -365,9 +369,9 @@ class Result:
     def certificate(self) -> Certificate:
         """The certificate of these values, computed when it is first read.
 
-        It has the seconds that the solver has left of `time_limit`, also if it is loaded from a
-        file, but always enough to measure feasibility and residuals. What could not be found out in
-        time it says; `verify` has a time limit of its own.
+        It may take the seconds that the solver has left of `time_limit`, also after loading from a
+        file. There is always enough time to measure feasibility and residuals. The certificate says
+        what was not examined in time; `verify` has a time limit of its own.
         """
         known = self.evidence
         found = certify(
@@ -435,14 +439,14 @@ def refuse_another(own: Any, problem: KernelProblem) -> None:
         got = "an asymmetric one" if problem.asymmetric else "one with a symmetric matrix"
         raise ProblemError("problem", "the one of the result", got)
     if own.n != problem.n or own.digest not in (None, problem.digest):
-        raise ProblemError("problem", "the one of the result", "one with another matrix")
+        raise ProblemError("problem", "the problem of the result", "one with another matrix")
     if str(own.kernel) != str(problem.kernel):
-        raise ProblemError("problem", "the one of the result", "one with another kernel")
+        raise ProblemError("problem", "the problem of the result", "one with another kernel")
     same = own.X is problem.X or (problem.X is not None and np.array_equal(own.X, problem.X))
     if own.X is not None and not same:
-        raise ProblemError("problem", "the one of the result", "one of other points")
+        raise ProblemError("problem", "the problem of the result", "one with other points")
     if own.task != problem.task or not np.array_equal(own.labels, problem.labels):
-        raise ProblemError("problem", "the one of the result", "one with other labels")
+        raise ProblemError("problem", "the problem of the result", "one with other labels")
 
 
 def kernel_values(
@@ -455,7 +459,7 @@ def kernel_values(
     joint, precomputed = classifier.new_points == "joint", problem.origin == "precomputed"
     needed = joint or getattr(classifier, "own", 0.0) != 0.0
     if own is not None and not (needed and precomputed):
-        why = "it is computed" if needed else "this classifier does not use k(x, x)"
+        why = "k(x, x) is computed" if needed else "this classifier does not use k(x, x)"
         raise ParameterError("own", f"None, as {why}", "values")
     if precomputed:
         rows = problem.of_training_points("X", X)
@@ -483,8 +487,8 @@ def _own_of_training_points(problem: KernelProblem, rows: Array) -> Array:
     if None in places:
         raise ProblemError(
             "own", "k(x, x) of the new points, (m,), or their kernel matrix", "nothing",
-            f"K_ii is not the same for all training points, and row {places.index(None)} of X is "
-            "that of none of them.",
+            f"K_ii is not the same for all training points, and row {places.index(None)} of X "
+            "does not equal the row of one of them.",
         )  # fmt: skip
     found: Array = problem.gram.diagonal[np.array(places, dtype=np.intp)]
     return found

@@ -77,7 +77,7 @@ def write_result(
     """
     path = Path(path)
     if type(problem) is not KernelProblem:
-        expected = "one on a KernelProblem, whose data the file holds"
+        expected = "a result on a KernelProblem, whose data the file holds"
         raise ParameterError("result", expected, f"one on a {type(problem).__name__}")
     kernel = problem.kernel
     own = type(kernel).__module__ == kernels.Kernel.__module__
@@ -85,17 +85,17 @@ def write_result(
         isinstance(kernel, kernels.Kernel) and own and kernel.name in kernels.names()
     ):
         raise ParameterError(
-            "kernel", "one that has a name, which the file can hold", repr(kernel),
-            "Pickle holds functions.",
+            "kernel", "a kernel with a name, which the file can hold", repr(kernel),
+            "Use pickle for functions.",
         )  # fmt: skip
     if any(isinstance(value, np.ndarray) for value in vars(formulation).values()):
-        expected = "one without arrays about the points, such as weights"
+        expected = "a formulation without arrays about the points, such as weights"
         raise ParameterError("formulation", expected, str(formulation))
     cls = type(formulation)
     if known().get(cls.__name__) is not cls:
         raise ParameterError(
-            "formulation", "one of this package, which the file can name", str(formulation),
-            "Pickle holds others.",
+            "formulation", "a class of this package, which the file can name", str(formulation),
+            "Use pickle for others.",
         )  # fmt: skip
     every = {
         "format": FORMAT,
@@ -114,7 +114,7 @@ def write_result(
         if data["y"].dtype.hasobject:
             expected = "texts, numbers or dates of numpy, which the file can hold"
             got = f"labels of type {type(problem.labels[0]).__name__}"
-            raise ParameterError("labels", expected, got, "Pickle holds others.")
+            raise ParameterError("labels", expected, got, "Use pickle for others.")
     if problem.X is not None:
         data["X"] = problem.X
     elif not kept:

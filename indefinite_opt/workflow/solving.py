@@ -105,28 +105,28 @@ def solve(
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
-        Seconds for the solver and the certificate together: when `certificate` is read, it has
-        those that the solver did not use. Either may exceed them by half a second, and by the time
-        for which a factorisation lasts longer than estimated. Each pair of several classes has an
-        equal part of the seconds that are left.
+        Seconds for the solver and the certificate together: when `certificate` is read, it may take
+        the seconds that the solver did not use. Both may exceed their limit by half a second, or if
+        a factorisation takes longer than estimated. Each pair of several classes has an equal part
+        of the seconds that are left.
     max_iter : int, optional
         Largest number of iterations, of each pair; by default the solver's own limit.
     start : array_like or mapping, optional
-        Starting point of the local solvers, for some the first of several; moved to the nearest
-        feasible point. None for more than two classes.
+        Starting point of a local solver, or the first of several; it is moved to the nearest
+        feasible point. It is an error with more than two classes.
     seed : int, optional
         Seed of every random draw, nonnegative and below 2³²; 0 if not given.
     callback : callable, optional
         Called with the `Trace` at every report; a true return value stops the solver.
     verbose : bool
-        Whether to log to the logger `indefinite_opt` what is solved, long computations of
-        eigenvalues, at most one line of progress per second where the solver reports any, and how
-        it ended; unless logging has been set up, the lines go to standard error.
+        Whether to log what is solved, long computations of eigenvalues, at most one line of
+        progress per second if the solver reports any, and how it ended. The logger is
+        `indefinite_opt`; unless logging has been set up, the lines go to standard error.
     prove : float, optional
-        Seconds of branch and bound that follow where the program is nonconvex and has a finite box,
-        as in `bound`. The certificate then has a bound on the global optimum: it claims GLOBAL, or
-        says within which gap the point is proved. A better point that is found takes the place of
-        the solver's. Each pair of several classes has an equal part.
+        If the program is nonconvex and has a finite box, so many seconds of branch and bound
+        follow, as in `bound`. The certificate then has a bound on the global optimum: it claims
+        GLOBAL, or states the gap that is left. If branch and bound finds a better point, that point
+        is returned. Each pair of several classes has an equal part.
     record : bool
         Whether `result.trace.iterates` keeps the points that the solver visits, for
         `figures.step_by_step` and `figures.landscape`: single steps up to 512 weights and 2000
@@ -140,9 +140,9 @@ def solve(
     Returns
     -------
     Result
-        With more than two classes a mapping from (class a, class b) to `Result`, a
-        `PairwiseResult`, with `claim`, the weakest of all, `classifier`, whose pairs vote, and
-        `predict`.
+        With more than two classes a `PairwiseResult`, a mapping from (class a, class b) to
+        `Result`. Its `claim` is the weakest of all pairs; in its `classifier` and `predict` the
+        pairs vote.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def solve(
         If the solver cannot take this problem, or keeps no points to record; the message says what
         is missing.
     ProblemError
-        If there are more than n/3 classes, as of targets that are whole numbers.
+        If there are more than n/3 classes, as happens if targets are whole numbers.
     InfeasibleProblem, UnboundedProblem
         If no point is feasible, or the objective is unbounded.
     SolverFailed
@@ -219,17 +219,17 @@ def solve_qp(
     Returns
     -------
     (n,) array
-        Of a program that is not convex a local minimum, with solver="global" a global one. Its
-        certificate, which `solve` returns as well, claims at least STATIONARY unless there was a
-        warning.
+        A local minimum if the program is not convex, and a global one with solver="global". Its
+        certificate claims at least STATIONARY unless there was a warning; `solve` returns the
+        certificate as well.
 
     Raises
     ------
     InfeasibleProblem, UnboundedProblem
         If no point is feasible, or the objective is unbounded.
     SolverFailed
-        If the solver ends without a point, or the certificate claims NONE of its point, which is
-        then the `point` of the error.
+        If the solver ends without a point, or the certificate of its point claims NONE; the error
+        then has that `point`.
 
     Warns
     -----
@@ -400,8 +400,8 @@ def _unprepared(task: Task[Any]) -> Solution:
 
 def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
     return SolverFailed(
-        f"no point of {formulation} is known: the time limit of {seconds:.3g} s leaves no time for "
-        "what its solver needs, such as eigenvalues or a feasible point; a longer one does"
+        f"no point of {formulation} is known: the time limit of {seconds:.3g} s is too short for "
+        "what its solver needs, such as eigenvalues or a feasible point. Use a longer one."
     )
 
 
@@ -629,7 +629,7 @@ def _is_rounding(task: Task[Any], answer: Answer) -> bool:
 
 def _feasible_start(program: CompiledProgram[Any], start: Start) -> Array:
     if program.feasible is None:
-        expected = "nothing: this formulation is solved without a start"
+        expected = "no start, as this formulation is solved without one"
         raise ParameterError("start", expected, "a start")
     shapes = program.shapes
     if not isinstance(start, Mapping):

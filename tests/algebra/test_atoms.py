@@ -140,7 +140,7 @@ def test_no_truth_values() -> None:
     x = cp.Variable(name="x")
     with pytest.raises(ProblemError, match="Write two constraints"):
         bool(0 <= x <= 1)
-    with pytest.raises(ProblemError, match="no truth value"):
+    with pytest.raises(ProblemError, match="truth value: expected values"):
         bool(x)
 
 

@@ -132,7 +132,7 @@ def test_tables_with_labels_of_any_column(table: Path) -> None:
     told = complaint("solve", table, "LPSVM", "--label", "animal", "--positive", "dogs")
     assert "Did you mean dog" in told
     told = complaint("solve", table, "LPSVM")  # the last column holds numbers
-    assert "one with two classes for LPSVM, got one with targets" in told
+    assert "a problem with two classes for LPSVM, got one with targets" in told
     assert "EpsilonSVR and NuSVR" in told
 
 

@@ -112,7 +112,7 @@ def test_a_saved_result_does_not_name_code(mine: Path, tmp_path: Path) -> None:
         assert result.exit_code == 2
         error = " ".join(result.stderr.split())
         assert error.startswith("error: ")
-        assert "model.npz was not written: formulation: expected one of this package" in error
+        assert "model.npz was not written: formulation: expected a class of this package" in error
         assert not model.exists()
         if more:
             assert json.loads(result.stdout)["claim"] in told

@@ -182,7 +182,7 @@ def test_one_class(data: tuple[str, ...], folder: Path) -> None:
 
 REFUSED = {
     ("widths.csv", "SVMDual"):
-        "one with two classes for SVMDual, got one with targets. For regression there are "
+        "a problem with two classes for SVMDual, got one with targets. For regression there are "
         "EpsilonSVR and NuSVR.",
     ("alone.npz", "EpsilonSVR"): "got one with no labels. For one class there are OneClassSVM",
     ("alone.npz", "SVMDual", "--task", "regression"): "y: expected 50 labels or targets",

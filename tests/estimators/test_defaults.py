@@ -62,14 +62,14 @@ def test_named_data_bring_kernel_and_scaling() -> None:
     assert problem.remarks == ()
     raw = iopt.KernelProblem.from_dataset(dataset, scaling=None)
     assert np.ptp(raw.K) == 0.0
-    assert "tells no points apart" in raw.remarks[0]
+    assert "does not tell points apart" in raw.remarks[0]
     assert "scaling minmax" in printed("diagnose", "breast_cancer")
 
 
 @pytest.mark.parametrize(
     ("K", "said"),
     [
-        (np.ones((30, 30)), "tells no points apart"),
+        (np.ones((30, 30)), "does not tell points apart"),
         (D, "as distances have"),
         (np.exp(-1e4 * D**2), "nearly diagonal"),
     ],

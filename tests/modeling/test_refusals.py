@@ -42,7 +42,7 @@ REFUSED: dict[str, tuple[Model, list[str]]] = {
     "an indefinite kernel beside what needs a cone": (
         Model(minimize=cp.quad_form(X, K) + cp.sum(cp.logistic(X)), subject_to=BOX),
         ["quad_form(x, K), which is not convex in the minimised objective",
-         "all else is linear, quadratic or piecewise linear"],
+         "all of its other terms are linear, quadratic"],
     ),
     "signs by squares": (
         Model(maximize=cp.quad_form(X, K), subject_to={"sign": cp.square(X) == 1}),

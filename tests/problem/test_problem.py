@@ -172,7 +172,7 @@ def test_new_distances_give_kernel_rows(form: str) -> None:
     assert problem.origin == f"{form} of distances{width}"
     with pytest.raises(iopt.errors.ProblemError, match="D: expected a symmetric"):
         iopt.KernelProblem.from_distances([[0, 1], [2, 0]], [1, -1])
-    for wrong, told in ((D[4:], "shape"), (-D[4:, :4], "none negative"), ([[np.nan] * 4], "fin")):
+    for wrong, told in ((D[4:], "shape"), (-D[4:, :4], "nonnegative"), ([[np.nan] * 4], "fin")):
         with pytest.raises(iopt.errors.ProblemError, match=told):
             problem.kernel_with(wrong)
 

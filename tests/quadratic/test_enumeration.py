@@ -150,7 +150,7 @@ def test_what_is_claimed_is_true(solver: str, instances: list[Instance]) -> None
             assert excess <= certificate.tol * each.size(), each.title
         if certificate.claim is iopt.Claim.LOCAL:
             assert curvature >= -1e-6, each.title
-        if "no local optimum" in str(certificate):
+        if "not a local optimum" in str(certificate):
             assert curvature < 0.0, each.title
     # One positive semidefinite inertia in every n + 1 of them, and more along the lines.
     assert claims[iopt.Claim.GLOBAL] >= 0.2 * len(instances)

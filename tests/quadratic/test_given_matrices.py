@@ -110,11 +110,11 @@ def test_distances_are_neither_negative_nor_similarities() -> None:
     hollow = np.ones((3, 3)) - np.eye(3)
     assert checked_distances(hollow).tolist() == hollow.tolist()
     for D, said in (
-        (-hollow, "none negative, got -1 at (0, 1)"),
-        (np.ones((3, 3)), "0 on the diagonal, got 1 at (0, 0). Similarities are for KernelProblem"
+        (-hollow, "nonnegative distances, got -1 at (0, 1)"),
+        (np.ones((3, 3)), "distances, 0 on the diagonal, got 1 at (0, 0). Similarities are for KernelProblem"
                           "(K, y)."),
     ):  # fmt: skip
-        assert message(checked_distances, D) == f"D: expected distances, {said}"
+        assert message(checked_distances, D) == f"D: expected {said}"
     assert "D: expected a symmetric matrix" in message(checked_distances, np.triu(hollow))
     # What rounding makes of distances is no error.
     points = 1e3 + np.random.default_rng(0).standard_normal((4, 3))

@@ -159,7 +159,7 @@ def test_the_proof_of_a_bracket(tmp_path: Path) -> None:
     document = certificate_document(*PAIR, values, {}, bracket.proof)
     assert 4.0 <= checked(document) <= 4.0 + 1e-9
     object.__setattr__(bracket, "proof", None)
-    with pytest.raises(iopt.errors.ParameterError, match="one with a proof"):
+    with pytest.raises(iopt.errors.ParameterError, match="a bracket with a proof"):
         bracket.save(path)
 
 

@@ -257,5 +257,5 @@ def test_the_spectrum_needs_no_labels(labels: np.ndarray | None) -> None:
     assert "class_mean_distance  not known" in str(found)
     negated = iopt.KernelProblem(-X @ X.T, labels)
     assert diagnose(negated).suitable is False
-    with pytest.raises(ProblemError, match="problem: expected one with two classes"):
+    with pytest.raises(ProblemError, match="problem: expected a problem with two classes"):
         diagnose(problem, np.ones(24))

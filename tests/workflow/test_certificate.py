@@ -39,7 +39,7 @@ def test_an_interior_stationary_maximiser_is_no_local_optimum() -> None:
     assert certificate.gap_kind == "KKT residual"
     assert np.isinf(certificate.gap)
     assert np.isinf(certificate.bound)
-    assert "no local optimum" in " ".join(certificate.reasons)
+    assert "not a local optimum" in " ".join(certificate.reasons)
 
 
 def test_global_needs_a_gap_not_only_kkt() -> None:

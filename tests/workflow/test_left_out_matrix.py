@@ -104,7 +104,7 @@ def test_only_the_same_problem_is_taken(case: str, tmp_path: Path) -> None:
         iopt.KernelProblem(other, problem.labels), problem.relabelled(labels),
         iopt.KernelProblem(K[:-3, :-3], problem.labels[:-3]),
     ):  # fmt: skip
-        with pytest.raises(ProblemError, match="problem: expected the one of the result"):
+        with pytest.raises(ProblemError, match="problem: expected the problem of the result"):
             again.with_problem(wrong)
     with pytest.raises(ProblemError, match="a KernelProblem"):
         again.with_problem(K)

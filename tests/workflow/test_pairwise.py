@@ -205,7 +205,7 @@ def test_refusals(iris: iopt.KernelProblem) -> None:
     for call in (iopt.solve, iopt.bound):
         with pytest.raises(iopt.errors.ProblemError, match=r"most 25 classes .*'regression'"):
             call(numbers, "SVMDual")
-    with pytest.raises(iopt.errors.ParameterError, match="start: expected nothing"):
+    with pytest.raises(iopt.errors.ParameterError, match="start: expected no start"):
         iopt.solve(iris, "SVMDual", start=np.ones(75))
 
 

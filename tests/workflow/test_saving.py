@@ -113,13 +113,13 @@ class Doubled(iopt.kernels.Gaussian):
 def test_what_a_file_cannot_hold(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     qp = iopt.solve(iopt.QuadraticProgram([[1.0]], [1.0], lb=0.0, ub=1.0))
-    with pytest.raises(iopt.errors.ParameterError, match="result: expected one on a KernelProblem"):
+    with pytest.raises(iopt.errors.ParameterError, match="expected a result on a KernelProblem"):
         qp.save(path)
     with pytest.raises(iopt.errors.IncompatibleSolver, match="defines no classifier"):
         qp.predict([[1.0]])
     for kernel in (lambda A, B: A @ B.T, Doubled(0.5)):
         own = iopt.solve(iopt.KernelProblem.from_data(X, Y, kernel), "LPSVM")
-        said = "kernel: expected one that has a name"
+        said = "kernel: expected a kernel with a name"
         with pytest.raises(iopt.errors.ParameterError, match=said):
             own.save(path)
     problem = iopt.KernelProblem.from_data(X, Y)

@@ -41,7 +41,7 @@ def test_arguments_that_cannot_be_used() -> None:
     for formulation in (3, None, [], int):
         with pytest.raises(iopt.errors.ParameterError, match="formulation: expected a formulation"):
             iopt.solve(PAIR, formulation)
-    with pytest.raises(iopt.errors.ParameterError, match="formulation is solved without a start"):
+    with pytest.raises(iopt.errors.ParameterError, match="formulation is solved without one"):
         iopt.solve(PAIR, "LPSVM", start=[1.0, 1.0])
 
 

@@ -140,7 +140,7 @@ def test_without_ranges_there_is_no_bracket_and_no_verdict_on_the_rows(
     qp = cross_polytope(P=P)
     _ = qp.program()
     Left(monkeypatch, 0)
-    with pytest.raises(SolverFailed, match="leaves no time to examine its rows and ranges"):
+    with pytest.raises(SolverFailed, match="is too short to examine its rows and ranges"):
         iopt.bound(qp)
     certificate = iopt.verify(qp, {"x": np.zeros(3)}, bound=True)
     assert certificate.claim is iopt.Claim.FEASIBLE
@@ -203,7 +203,7 @@ def test_a_program_with_rows_is_not_modelled_again_without_time(
 
     monkeypatch.setattr(linear_rows, "run_within", late)
     monkeypatch.setattr(polyhedron.Polyhedron, "by_steps", late)
-    with pytest.raises(SolverFailed, match="leaves no time"):
+    with pytest.raises(SolverFailed, match="is too short"):
         iopt.solve(far, time_limit=LONG_ENOUGH)
     certificate = iopt.verify(far, {"x": np.full(3, 0.5 / 3.0)})
     assert certificate.claim is iopt.Claim.FEASIBLE
@@ -223,7 +223,7 @@ def test_claims_without_factorisations_are_true(
     except SolverFailed as error:
         failure = str(error)
     if result is None:
-        told = "leaves no time for what its solver needs", "was stopped before it found a point"
+        told = "is too short for what its solver needs", "was stopped before it found a point"
         assert any(words in failure for words in told)
         return
     certificate = result.certificate

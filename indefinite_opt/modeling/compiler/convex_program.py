@@ -349,8 +349,8 @@ class ConvexProgram(ExplicitProgram):
         endless = unbounded_variable(form, known, ranges(form, self._attains(values), known))
         if endless is not None:
             return (
-                f"nothing bounds {endless}, so that what multipliers leave of its slope counts "
-                "without end; give it lower and upper bounds"
+                f"nothing bounds {endless}, so that the slope that multipliers leave there makes "
+                "the bound infinite; give it lower and upper bounds"
             )
         return "its numbers are too large"
 

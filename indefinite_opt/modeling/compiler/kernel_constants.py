@@ -1,9 +1,8 @@
 """Kernels in programs with rows, without a constant whose effect equations fix.
 
 With v = d∘Ux, where eᵀv = aᵀx = t by equations, a constant k in K adds ½hkt² to ½hvᵀKv and hides
-digits of what else counts. Such a term is compiled with K - k, or for t = 0 and a linear kernel
-with centred points, and ½hkt·aᵀx is added to the linear term. What is left out is known at every
-point.
+digits of all other terms. Such a term is compiled with K - k, or for t = 0 and a linear kernel with
+centred points, and ½hkt·aᵀx is added to the linear term. What is left out is known at every point.
 """
 
 from __future__ import annotations

@@ -16,14 +16,14 @@ _LONGEST = 60
 _OF_FORMS = (
     "A row may be linear or convex: write the form in the objective, or take a kernel without "
     "negative eigenvalues, such as K with its spectrum clipped.",
-    "An objective with such a form is solved where all else is linear, quadratic or piecewise "
-    "linear: write the other terms so.",
+    "An objective with such a form is solved if all of its other terms are linear, quadratic or "
+    "piecewise linear.",
 )
 """What to do about an indefinite form in a row, and in the objective."""
 
 _OF_EQUATIONS = (
-    "The points of such an equation are no convex set. An inequality may be one; bounds of the "
-    "variables are often a useful relaxation."
+    "The points that satisfy such an equation are not a convex set. Those of an inequality may be; "
+    "bounds of the variables are often a useful relaxation."
 )
 
 _OF_PRODUCTS = (

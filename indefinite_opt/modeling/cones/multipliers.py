@@ -1,4 +1,4 @@
-"""Multipliers of a graph form, by Clarabel through cvxpy. Nobody has to trust them."""
+"""Multipliers of a graph form, by Clarabel through cvxpy. They need not be trusted."""
 
 from __future__ import annotations
 

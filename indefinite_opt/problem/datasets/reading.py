@@ -24,7 +24,7 @@ KINDS = {"points": "X", "similarities": "K", "distances": "D"}
 """What the rows of a file may be, and the letters of these matrices."""
 
 NO_LABELS = "none"
-"""What stands for no label in the place of the name of their column."""
+"""The name of the column of labels that means that there are none."""
 
 _MATRIX = 'A matrix is read by kind="similarities" or kind="distances".'
 _SEPARATORS = "Columns are separated by commas, not semicolons or tabs; decimals have points."
@@ -43,9 +43,10 @@ def read(
     """The data set in a .csv or .npz file, with labels of classes, with targets, or without labels.
 
     A .npz file has one of X, K and D, and an array y or nothing else. A .csv file of points has a
-    header; `load` tells how its columns become features, and `table` of the data set what was used.
-    One of similarities or distances is an (n, n) matrix with or without names of its rows and
-    columns, and with or without a column of labels. What the labels are for `KernelProblem` tells.
+    header; `load` explains how its columns become features, and `table` of the data set says what
+    was used. A .csv file of similarities or distances is an (n, n) matrix with or without names of
+    its rows and columns, and with or without a column of labels. `KernelProblem` explains what
+    labels are for.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def _read_points(
         ignore = (*ignore, "label")
     frame = frame.drop(columns=[*unnamed, *ignore])
     if frame.shape[1] == 0:
-        raise DataError(str(path), "columns of features", "none that is not left out")
+        raise DataError(str(path), "columns of features", "only columns that are left out")
     y, column = None, ""
     if label != NO_LABELS:
         if frame.shape[1] < 2:
@@ -171,7 +172,7 @@ def encoded(
 
 
 def _refuse_pairs(X: Any, source: str, hint: str) -> None:
-    """Refuse a symmetric matrix of order 4 or more in the place of points."""
+    """Refuse a symmetric matrix of order 4 or more instead of points."""
     square = X.ndim == 2 and X.shape[0] == X.shape[1] >= 4
     if square and X.dtype.kind in "fiu" and np.allclose(X, X.T) and np.ptp(X) > 0.0:
         pairs = "distances" if not np.diag(X).any() and X.min() >= 0.0 else "similarities"

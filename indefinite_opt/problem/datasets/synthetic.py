@@ -63,7 +63,7 @@ class Dataset:
     ----------
     name : str
     y : (n,) array, optional
-        Labels of two or more classes, of two in most cases -1 and 1; real targets; or None.
+        Labels of two or more classes (two classes mostly have -1 and 1), real targets, or None.
     X : (n, d) array, optional
         Features.
     K : (n, n) array, optional

@@ -11,7 +11,7 @@ its class. Answers that take more than a page have their own files, `paired_boun
 - `second_order`: what is the sign of the curvature, and why is the program convex or not?
 - `bound`: what is a lower bound on its value?
 - `units`: in which units is a gap judged, and which values are 0 up to rounding?
-- `sentences`: what else does the certificate say?
+- `sentences`: which further sentences does the certificate have?
 """
 
 from indefinite_opt.quadratic.answers import least_squares as least_squares

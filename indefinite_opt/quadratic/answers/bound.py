@@ -185,8 +185,8 @@ def charged(values: Iterable[float], least: float, worth: float) -> Iterator[Low
     `least` is a lower bound on the eigenvalues of H.
     """
     why = (
-        f"Nonconvex by eigenvalues down to -{at_most(-least, 2)} only; what that is worth here, "
-        f"{at_most(worth, 2)}, is charged to the dual bound, which meets the objective."
+        f"Nonconvex by eigenvalues down to -{at_most(-least, 2)} only. A convex function below the "
+        f"objective is lower by {at_most(worth, 2)} here, and its dual bound meets the objective."
     )
     for value in values:
         yield LowerBound(value, None, why)

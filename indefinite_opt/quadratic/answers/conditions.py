@@ -149,8 +149,8 @@ def _(qp: PolyhedralQP, optimality: Optimality, tol: float) -> list[str]:
     if found and qp.keeps_kinds:
         found = [
             f"The multipliers of {name!r} must be nonnegative; that of "
-            f"{constraint_name(qp, name, k)} is {value[k]:.3g}. A negative one proves no bound. "
-            "Those of the minimisation form are expected, also where the program maximises."
+            f"{constraint_name(qp, name, k)} is {value[k]:.3g}. A negative multiplier "
+            "proves no bound. Give multipliers of the minimisation form, even for a maximisation."
             for name, value in stacked.items()
             if name != "equalities" and value[k := int(np.argmin(value))] < -tol * optimality.unit
         ]

@@ -170,7 +170,7 @@ def by_points(qp: PairedQP, point: Point[Array]) -> Explicit:
     least = attained_by_features(qp, features, point)
     why = (
         "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
-        "objective. It is one for the inner products of the points, which K holds rounded."
+        "objective. The bound is for the exact inner products of the points; K holds them rounded."
     )
     return lambda x: iter([LowerBound(bound_by_features(qp, features, x), least, why)])
 

@@ -125,8 +125,8 @@ def _(qp: PolyhedralQP, point: Point[Array], claim: Claim, bounded: bool) -> lis
     words = []
     if claim < Claim.GLOBAL and not bounded and qp.is_convex and not qp.feasible.is_bounded:
         words = [
-            f"No bound is proved, as rounding counts without end: {endless(qp)}; give it "
-            "lower and upper bounds."
+            f"No bound is proved: {endless(qp)}, so that rounding makes the bound infinite. Give "
+            "it lower and upper bounds."
         ]
     near = qp.feasible.near(point.x)
     if near is not None and not near.exactly:

@@ -5,8 +5,8 @@ To read it in the order in which data flow:
 1. `finite_form` puts a program into a finite box with rows, and its points back.
 2. `scaled_box` has the quadratic on a box, in variables d from -1 to 1, and the tangents of a
    convex one.
-3. `minorant` makes the bound of a box from multipliers, rounding included. Whoever finds these need
-   not be trusted: `lagrangian` (the dual, by an interior point method), `relaxation` (doubly
+3. `minorant` makes the bound of a box from multipliers, rounding included. Their source need not be
+   trusted: `lagrangian` (the dual, by an interior point method), `relaxation` (doubly
    nonnegative, by alternating directions), `secants` (linear programs of separable costs),
    `conic_relaxation` (solvers of cvxpy).
 4. `optimality_conditions` shrinks boxes, and says how they are divided.

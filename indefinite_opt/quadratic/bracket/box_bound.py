@@ -29,7 +29,7 @@ to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of 
 WORK_BETWEEN_BOUNDS = 1.5e6
 """Entries of the matrix of second moments, of order m, that are iterated between two bounds,
 within the limits of the settings: about 0.15 s, and a bound takes less. They are counted, as a
-measured time would make the bracket depend on what else the machine does."""
+measured time would make the bracket depend on other work of the machine."""
 
 NEAR_GAPS = 20.0
 """A box whose gap is at most so many times the tolerance has the patience of the root as well:

@@ -60,7 +60,7 @@ class FiniteForm:
     1. Inequality rows of any program with finite ranges are equations with slacks: its points are
        z = (x, h - Gx). Points are found and measured in the variables x: beside large slacks, what
        is rounding for a row is not rounding for its variables.
-    2. A kernel program with a finite box is its own finite form, but for a large constant in its
+    2. A kernel program with a finite box is its own finite form, except for a large constant in its
        kernel.
     3. Without upper bounds ½h xᵀQx - c eᵀx is minimised along each ray first. With q the minimum of
        ½h zᵀQz over total weight 1 the minimum is -c²/(4q) if q > 0, and the program is unbounded
@@ -330,7 +330,7 @@ def _linear_bound(qp: PairedQP) -> float:
 def ends_of_minimisers(qp: PolyhedralQP) -> tuple[Array, Array] | None:
     """Finite ends that all minimisers are between, or None; see `rows.optimal_ranges`.
 
-    They are the `ranges`, but for variables that have none there and in which F is convex.
+    They are the `ranges`, except for variables that have none there and in which F is convex.
     """
     if qp.feasible.is_bounded:
         return qp.feasible.ranges

@@ -293,8 +293,8 @@ def lower_bound(
 def _without_products(scaled: ScaledBox, terms: Terms) -> tuple[float, Array, Array]:
     """Constant, slope and curvature of h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
 
-    The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), the one of
-    both slacks of a variable ¼(1 - d_i²).
+    The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), and the
+    product of both slacks of a variable is ¼(1 - d_i²).
     """
     M, slope, products = scaled.curvature.copy(), scaled.slope.copy(), 0.0
     M.flat[:: scaled.m + 1] += 0.5 * terms.squares

@@ -171,7 +171,7 @@ class Iterate:
         )
 
     def copy(self) -> Iterate:
-        """The same with arrays of its own, but for the products, which do not change."""
+        """The same with arrays of its own, except for the products, which do not change."""
         triangles, pentagons, heptagons = self.inequalities
         return replace(
             self,

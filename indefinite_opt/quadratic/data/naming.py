@@ -48,7 +48,9 @@ class Names(NamedTuple):
         sizes = zip(self._fields, self, (n, m, k), strict=True)
         variables, inequalities, equalities = (_checked(*one) for one in sizes)
         if set(inequalities) & set(equalities):
-            raise ProblemError("equalities", "other names than inequalities", shown(equalities))
+            raise ProblemError(
+                "equalities", "names that differ from those of inequalities", shown(equalities)
+            )
         return Names(variables, inequalities, equalities)
 
 

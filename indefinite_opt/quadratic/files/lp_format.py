@@ -86,7 +86,7 @@ class _LPReader:
                 got = f"a section {head.decode()}"
                 raise DataError(self.source, "continuous variables", got)
             if kind == "end":
-                raise DataError(self.source, "one line END, the last", "another")
+                raise DataError(self.source, "one line END, at the end", "another one")
             if kind == "objective" and kind in found:
                 raise DataError(self.source, "one objective", f"another one, {head.decode()!r}")
             found[kind] = b"\n".join(filter(None, (found.get(kind), body.strip())))

@@ -232,7 +232,7 @@ class _MPSReader:
     def _numbers(
         self, words: list[bytes], first: int, values: dict[Any, float], column: int | None = None
     ) -> None:
-        """Keep the numbers that stand behind rows from a word on, but for free rows."""
+        """Keep the numbers that stand behind rows from a word on, except for free rows."""
         for row, digits in zip(words[first::2], words[first + 1 :: 2], strict=True):
             i = self.rows.get(row)
             if i is None:

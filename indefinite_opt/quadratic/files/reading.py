@@ -74,7 +74,7 @@ def write_boxqp(form: StandardForm, target: str) -> bytes:
     unfit = [fault for fault, there in faults.items() if there]
     if unfit:
         raise DataError(
-            target, "a program without rows and a constant, with bounds 0 and 1",
+            target, "a program with bounds 0 and 1, without rows and without a constant",
             f"one with {' and '.join(unfit)}", "Write it as .qplib or .npz.",
         )  # fmt: skip
     program = form.arrays()
@@ -105,7 +105,7 @@ def read_program(
 
     A program without a name gets that of the file. `max_bytes` is the largest size of the unpacked
     file. A .in file stands for a maximum, as the readme of its library says, unless `sense` is
-    "min"; files of other formats tell theirs, and `ParameterError` refuses another one.
+    "min"; files of other formats state their sense, and giving one is a `ParameterError`.
     """
     path = Path(path)
     suffix = suffix_of(path)

@@ -14,7 +14,7 @@ from indefinite_opt.quadratic.matrices.sparse import as_sparse, matrix_of
 
 
 def unlike(source: str, expected: str, text: bytes, hint: str = "") -> DataError:
-    """The error that quotes what stands in the place of what was expected."""
+    """The error that quotes what was found instead of what was expected."""
     return DataError(source, expected, repr(text[:80].decode("utf-8", "replace")), hint)
 
 

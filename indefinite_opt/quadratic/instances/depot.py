@@ -128,7 +128,7 @@ def depot(
     tags: str | Iterable[str] = (),
     without: str | Iterable[str] = (),
 ) -> list[Problem]:
-    """The problems of the table that fit, in its order.
+    """The problems of the table that meet all conditions, in the order of the table.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def depot(
         Words that all or none of the problems have, such as "structured" or "open unbounded". There
         are
 
-        - random, structured: how the numbers came about
+        - random, structured: how the numbers were made
         - rows: with rows
         - kernel: the dual of a support vector machine
         - units: variables and rows that differ by powers of ten in size
@@ -206,7 +206,7 @@ class Problem:
     Attributes
     ----------
     name : str
-        Which is also its `str`.
+        The name, which is also the `str` of the problem.
     kind : str
         "linear", "convex", "box" (nonconvex, without rows) or "rows" (nonconvex, with rows).
     n : int
@@ -239,7 +239,7 @@ class Problem:
         Six numbers of the arrays; see the function `digest`.
     K, y, C, formulation : arrays, float and str, or None
         Of the dual of a support vector machine: kernel matrix, labels -1 and 1, largest weight, and
-        the formulation of which it is the minus.
+        the formulation whose negative it is.
 
     Examples
     --------
@@ -376,12 +376,13 @@ class Problem:
         return total if math.isfinite(total) else plain
 
     def check(self, x: ArrayLike | None, tol: float = 1e-6) -> Verdict:
-        """What a point is worth, or x = None for the answer that there is no optimum.
+        """Judge a point x, or x = None, the answer that there is no optimum.
 
         The objective may miss the optimum by `tol`, relative to |optimum|, or absolute where the
         optimum is 0. A row may be violated by `tol` relative to its terms |g|·|x| + |h|, or to its
-        largest entry if that is more; a bound of x_k relative to |x_k| and the bounds of x_k, or
-        to 1 if there are none but 0. Variables with bounds count as no larger than these.
+        largest entry if that is more; a bound of x_k relative to the largest of |x_k| and its
+        finite bounds, where 1 takes the place of bounds that are all 0 or infinite. Variables with
+        bounds count as no larger than these.
 
         Raises
         ------
@@ -1595,7 +1596,7 @@ def chvatal() -> dict[str, Any]:
 
 
 def _sums(rows: int, columns: int) -> Array:
-    """The rows that sum a matrix over its rows and then over its columns, but for the last."""
+    """The rows that sum a matrix over its rows and then over its columns, without the last."""
     over = np.kron(np.eye(rows), np.ones(columns)), np.kron(np.ones(rows), np.eye(columns))
     return np.vstack(over)[:-1]
 
@@ -2485,7 +2486,7 @@ def chain(n: int, k: int, curvature: int) -> dict[str, Any]:
     "parity", "structured", f"{_EMPTY}: sums of neighbours around a ring contradict each other."
 )
 def parity(n: int, curvature: int) -> dict[str, Any]:
-    """x_i + x_(i+1) = 1 around a ring of even n, but for the first sum, which is 2."""
+    """x_i + x_(i+1) = 1 around a ring of even n, except that the first sum is 2."""
     _whole("n", n, 4, 1000)
     _whole("n mod 2", n % 2, 0, 0)
     A, b, signs = np.eye(n) + np.roll(np.eye(n), 1, axis=1), np.ones(n), (-1.0) ** np.arange(n)
@@ -2579,7 +2580,7 @@ FORMULATIONS = {
     "hull": "ConvexHullDual(mu=0.5)",
     "guo": "GuoSchuurmansQP(beta=0.1)",
 }
-"""Formulations by the end of the names of their problems, but for these:"""
+"""Formulations by the end of the names of their problems. Exceptions:"""
 
 OTHERS = {
     "chebyshev-linear-080-hull": "ConvexHullDual(mu=0.2)",

@@ -196,7 +196,7 @@ def checked_distances(
     distances, (least, most) = checked_matrix("D", D, symmetrize, asymmetric, own=own)
     if least < 0.0:
         i, j = divmod(int(distances.argmin()), len(distances))
-        raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")
+        raise ProblemError("D", "nonnegative distances", f"{distances[i, j]:g} at ({i}, {j})")
     i = int(np.diag(distances).argmax())
     # The rounding of x·x - 2 x·x + x·x, 1e-16 of x·x, becomes 1e-8 of ‖x‖ when the root is taken.
     if distances[i, i] > 1e-6 * most:

@@ -102,9 +102,8 @@ def as_dense(argument: str, matrix: Matrix) -> Array:
     m, n = matrix.shape
     if m * n > MAX_ENTRIES:
         raise ProblemError(
-            argument, f"at most {MAX_ENTRIES} entries, zeros included, for what works on dense "
-            "matrices: programs that are not convex, conflicts, brackets, .in and .npz files",
-            f"shape {matrix.shape}",
+            argument, f"at most {MAX_ENTRIES} entries, zeros included", f"shape {matrix.shape}",
+            "Nonconvex programs, conflicts, brackets, .in and .npz files need dense matrices.",
         )  # fmt: skip
     dense: Array = matrix.toarray()
     return dense

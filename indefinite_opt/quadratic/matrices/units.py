@@ -156,7 +156,7 @@ def in_own_units(K: Array, rows: Array) -> tuple[Array, Array]:
 
 
 def natural_units(rows: Any, ends: Array, n: int) -> Units:
-    """The units in which the program is given, but for rows of zeros, whose ends are about 1."""
+    """The units in which the program is given; in rows of zeros, ends are about 1."""
     return Units(np.ones(n), _of_empty(rows, ends, np.ones(ends.size)))
 
 

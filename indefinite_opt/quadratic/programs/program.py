@@ -40,12 +40,12 @@ class Curvature(enum.Enum):
         "some directions."
     )
     UNDECIDED = (
-        "First-order conditions hold, curvature is negative on {where}: it decides nothing, as "
-        "directions at a bound count on one side only."
+        "First-order conditions hold, curvature is negative on {where}. That decides nothing, "
+        "because at a bound only one side of a direction is feasible."
     )
     NEGATIVE = (
-        "First-order conditions hold, curvature is negative on {where}: the point is no local "
-        "optimum, and can be improved."
+        "First-order conditions hold, curvature is negative on {where}: the point is not a "
+        "local optimum, and can be improved."
     )
 
     def sentence(self, weak: int = 0) -> str:

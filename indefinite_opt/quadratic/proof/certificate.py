@@ -169,7 +169,8 @@ class Certificate:
     curvature : float
         Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
         variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. For a
-        `QuadraticProgram` whose variables differ in scale it is in units that make its rows alike.
+        `QuadraticProgram` whose variables differ in scale it is in units that make its rows similar
+        in size.
     bound : float
         Rigorous bound on the optimal value in the declared sense; infinite if there is none. For
         a linear kernel it may be a bound for the exact inner products of the points, which the
@@ -180,8 +181,8 @@ class Certificate:
         exactly, moved by its rounding, is used if that is farther from the bound. inf without a
         bound; the ratio is inf, too, where the smaller one is 0.
     gap_kind : str
-        "duality gap" for convex programs, and for those that are nonconvex by so little that the
-        dual bound is charged with it; "global bracket" for others if branch and bound has proved a
+        "duality gap" for convex programs, and for those that are so slightly nonconvex that the
+        dual bound can allow for it; "global bracket" for others if branch and bound has proved a
         bound, else "KKT residual": then `stationarity` is the only measure, and it is not a gap.
     tol, atol : float
         The tolerances of the claim: a gap is closed if it is at most tol · min(|f|, |f₀|), or at
@@ -231,8 +232,9 @@ class Certificate:
         """Write the proof of the bound to a JSON file that can be checked independently.
 
         `indefinite-opt check-proof FILE`, or `proof_checker.py` without this package, computes the
-        bound from it in exact arithmetic. It may differ from `bound`, which allows for rounding and
-        of a linear kernel may be about the points: the file holds the kernel matrix.
+        bound from it in exact arithmetic. It may differ from `bound`, which allows for rounding.
+        For a linear kernel `bound` may also be about the exact inner products of the points,
+        whereas the file holds the kernel matrix.
 
         Raises
         ------
@@ -243,7 +245,9 @@ class Certificate:
             If the file cannot be written.
         """
         if self.basis is None:
-            raise ParameterError("certificate", "one made by solve or verify", "one made by hand")
+            raise ParameterError(
+                "certificate", "a certificate made by solve or verify", "one made by hand"
+            )
         return write_document(certificate_document(*self.basis), path)
 
     @property

@@ -45,7 +45,7 @@ class NoOptimum:
     >>> print(iopt.verify(qp, {"ray": [0.0, 1.0]}))
     PROVED: the program is unbounded, as its objective falls along the ray.
     >>> print(iopt.verify(qp, {"ray": [1.0, 0.0]}))
-    NOT PROVED: no ray near the given one leaves all rows and bounds and falls.
+    NOT PROVED: the objective falls along no ray near the given one that stays feasible.
     """
 
     form: StandardForm
@@ -69,7 +69,10 @@ class NoOptimum:
     def __str__(self) -> str:
         if self.kind == "unbounded":
             if self.proof is None:
-                return "NOT PROVED: no ray near the given one leaves all rows and bounds and falls."
+                return (
+                    "NOT PROVED: the objective falls along no ray near the given one that stays "
+                    "feasible."
+                )
             if isinstance(self.proof, Ray) and self.proof.start is None:
                 return "PROVED if a point is feasible: the objective falls along the ray."
             return "PROVED: the program is unbounded, as its objective falls along the ray."
@@ -91,7 +94,7 @@ class NoOptimum:
             raise ParameterError("proof", "a program that is proved to have no optimum", str(self))
         if isinstance(self.proof, Conflict) and not self.proof.exact:
             raise ParameterError(
-                "proof", "one in fractions, which the file holds",
+                "proof", "a proof in fractions, which the file holds",
                 "one in verified floating-point arithmetic, as fractions would be too long",
             )  # fmt: skip
         return write_document(no_optimum_document(self.form, self.proof), path)

@@ -253,7 +253,7 @@ def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
         parts = {"multipliers": _pairs([-multiplier for multiplier in proof.multipliers])}
         return document("infeasible", program, MINIMUM, parts)
     if proof.start is None:
-        raise ParameterError("ray", "one from a point that satisfies all rows exactly", "none")
+        raise ParameterError("ray", "a ray from a point that satisfies all rows exactly", "none")
     n = form.cost.size
     H = np.zeros((n, n)) if form.hessian is None else as_dense("P", form.hessian)
     parts = {"direction": _pairs(proof.direction), "start": _pairs(proof.start)}

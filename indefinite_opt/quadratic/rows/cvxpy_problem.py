@@ -335,6 +335,6 @@ def _values(given: Any, shape: tuple[int, ...]) -> Array:
     value = given.value if hasattr(given, "parameters") else given
     if value is None:
         expected = "variables and parameters with values"
-        raise ProblemError("problem", expected, f"{given} without one")
+        raise ProblemError("problem", expected, f"{given} without a value")
     dense = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
     return np.broadcast_to(dense, shape).ravel(order="F")

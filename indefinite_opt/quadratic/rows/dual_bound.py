@@ -66,7 +66,7 @@ _NEAR_ZERO = 1e-9
 """Share of its terms up to which rounding may prove nothing about F."""
 
 _NO_UNIT = 1e-290
-"""Size of terms up to which they are no unit of a slope: quotients by it overflow."""
+"""Size of terms up to which they are not a unit of a slope: quotients by it overflow."""
 
 _SMALL = 400
 """Most coefficients for which fractions take less time than better multipliers."""

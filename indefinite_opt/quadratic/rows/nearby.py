@@ -561,7 +561,7 @@ def _distances(
 
 @one_thread()
 def nearest_point(sides: Sides, x: Array, reach: Array) -> Nearby | None:
-    """A point of the set for which max |z_j - x_j|/reach_j is least, but for a share of 2⁻¹⁰.
+    """A point of the set for which max |z_j - x_j|/reach_j is least, up to a share of 2⁻¹⁰.
 
     One linear program finds that number, and another one the point within it that is inside as many
     bounds and inequalities as any. None where it is larger than 10⁻², or no point is proved;

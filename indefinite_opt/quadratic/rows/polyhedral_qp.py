@@ -227,7 +227,7 @@ class PolyhedralQP(QP):
                 k = int(np.argmax(crossed[part]))
                 place = ", ".join(map(str, np.unravel_index(k, shape or (1,), order="F")))
                 raise InfeasibleProblem(
-                    f"bounds of {name}", "lower ones that are not above the upper ones",
+                    f"bounds of {name}", "lower bounds that are at most the upper ones",
                     f"{float(low[k])!r} ≤ {name}[{place}] ≤ {float(high[k])!r}",
                 )  # fmt: skip
         largest = body.largest

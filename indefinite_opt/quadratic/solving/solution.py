@@ -198,12 +198,12 @@ class Solution:
         The solver's account of its work.
     gradient : (n,) array or None
         ∇F at the values, if the solver has computed it by `PairedQP.gradient` at this very point.
-        What a result says of its values rests on a gradient that is computed anew.
+        Results do not rely on it, but compute the gradient again.
     optima : tuple of Optimum
         Where the descents of a search from several starts ended, the best first.
     witness : object
-        What the solver's own bound can be recomputed from, such as a `Witness` or the proof of a
-        branch and bound; None if there is no bound.
+        Data from which the solver's own bound can be recomputed, such as a `Witness` or the proof
+        of a branch and bound; None if there is no bound.
     offset : float or None
         b of the classifier, if the algorithm determines it; else the values define it.
 

@@ -44,8 +44,8 @@ class DCA(Solver[PairedQP]):
 
     After IKSVM-DC (Xu, Xing, Guan & Li 2017, "Solving indefinite kernel support vector machine
     with difference of convex functions programming"). F decreases in every iteration, and every
-    limit point is stationary. O(n³) once for the eigenvalues; then pair steps on convex problems,
-    each started at the solution of the last.
+    limit point is stationary. It takes O(n³) once for the eigenvalues, and then pair steps on
+    convex problems, each of which starts at the solution of the last.
 
     Parameters
     ----------

@@ -37,19 +37,19 @@ _BOUND_ROUNDING = 4.0 * EPS
 class SMO(Solver[PairedQP]):
     """One descent from one start: pair steps, Newton steps, negative curvature.
 
-    Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
-    the result is the optimum; otherwise it is a stationary point, from which the descent goes on
-    if negative curvature can be found cheaply. Where it takes long and K = FFᵀ for few columns, as
-    that of linear kernels, interior points lead near the optimum first. Memory beyond K is O(n) and
-    a few per cent of K.
+    The pair steps follow Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex
+    problem the result is the optimum; otherwise it is a stationary point, from which the descent
+    goes on if negative curvature can be found cheaply. If it takes long and K = FFᵀ with few
+    columns, as for linear kernels, interior points first come near the optimum. Memory beyond K is
+    O(n) and a few per cent of K.
 
     Parameters
     ----------
     second_order : bool
         Whether a descent with the constraint yᵀα = 0 and K in memory begins with the steps of
-        LIBSVM until its tolerance of 10⁻³, or interior points that lead further. All further steps
-        go down, so that the result is usually as good as that of LIBSVM; where its own steps part
-        from these, it may end at another local optimum, better or worse.
+        LIBSVM, up to its tolerance of 10⁻³, or with interior points that come closer. All later
+        steps decrease F, so that the result is usually as good as LIBSVM's. If LIBSVM's own steps
+        differ from these, it may end at another local optimum, better or worse.
 
     References
     ----------

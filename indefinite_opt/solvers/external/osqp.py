@@ -152,7 +152,7 @@ def _silent() -> Iterator[None]:
     """Discard what this thread prints: OSQP has words for `sys.stdout` though it is not verbose.
 
     It says there that polishing was not needed, and that a Hessian seems to be non-convex. Other
-    threads go on printing. Whoever replaces `sys.stdout` meanwhile is left alone.
+    threads go on printing. If other code replaces `sys.stdout` meanwhile, its replacement is kept.
     """
     me = threading.get_ident()
     with _STREAMS:

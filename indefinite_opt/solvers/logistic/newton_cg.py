@@ -15,7 +15,7 @@ MAX_RESIDUAL_SHARE = 0.1
 """Largest residual of a Newton equation, as a share of the gradient."""
 
 MIN_DECREASE_SHARE = 1e-4
-"""Share of the decrease predicted by the slope from which on the full step is taken."""
+"""The full step is taken if it achieves this share of the decrease that the slope predicts."""
 
 MIN_INNER_ITERATIONS = 10
 """Conjugate gradient steps that it may take at least, even where there are fewer weights."""

@@ -89,7 +89,7 @@ def _factor(point: ProxyPoint) -> Array:
             return factor
         if _square_distance(factor, dual.problem.K) <= Fraction(dual.radius):
             return factor
-    raise ParameterError("radius", "one that leaves room for rounding", f"{dual.radius!r}")
+    raise ParameterError("radius", "a radius that leaves room for rounding", f"{dual.radius!r}")
 
 
 def _square_distance(factor: Array, K: Array) -> Fraction:

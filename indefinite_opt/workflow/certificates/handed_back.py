@@ -47,7 +47,7 @@ class HandedBack(NamedTuple):
 
 
 def handed_back(problem: Any, formulation: Any, values: Any, multipliers: Any) -> HandedBack:
-    """The arguments of `verify`, with what a solver hands back in the place of arrays.
+    """The arguments of `verify`, with arrays instead of a solver's result.
 
     >>> from types import SimpleNamespace
     >>> problem = SimpleNamespace(P=[[2.0]], q=[2.0], lb=[0.0])
@@ -101,7 +101,9 @@ def _of_names(program: QuadraticProgram, given: Mapping[str, Any]) -> Array:
 def _point(argument: str, x: Any, why: str) -> Array:
     """The numbers of a point; `ProblemError` if there are none."""
     if x is None or np.size(x) == 0:
-        raise ProblemError(argument, "a solver's answer with a point", f"one without: {why}")
+        raise ProblemError(
+            argument, "a solver's answer with a point", f"one without a point: {why}"
+        )
     return np.asarray(x, dtype=float)
 
 
@@ -157,7 +159,7 @@ def _of_cvxpy(problem: Any) -> HandedBack:
         error.hint = f"{status}Solve it, or give values to its variables."
         raise
     duals = program.cvxpy_origin.multipliers(program.compiled(), values)
-    signs = "Those of cvxpy are of the minimisation form, also where it maximises."
+    signs = "Dual values of cvxpy are of the minimisation form, even for a maximisation."
     return HandedBack(program, None, values, duals, False, signs)
 
 
@@ -337,7 +339,7 @@ def _refuse(solver: str, found: Any, words: str) -> None:
         raise ProblemError(
             "problem", "linear rows, a quadratic objective and variables of real numbers",
             f"a model of {solver} with {words}",
-            "No multipliers prove an optimum of it. Verify it with these fixed or left out.",
+            "Multipliers cannot prove its optimum. Verify it with these fixed or left out.",
         )  # fmt: skip
 
 
@@ -347,7 +349,7 @@ _SOLVED: tuple[tuple[Callable[[Any], bool], Callable[[Any], HandedBack]], ...] =
     (_is_highs, _of_highs),
     (_is_gurobi, _of_gurobi),
 )
-"""What `verify` takes alone: how each kind is known, and how it is read."""
+"""Objects that `verify` takes alone: how each kind is recognised, and how it is read."""
 
 
 # ------------------------------------------------------------------------ support vector machines

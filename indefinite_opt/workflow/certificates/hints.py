@@ -1,4 +1,4 @@
-"""What a point that fails was perhaps meant to be: the obvious changes, tried out.
+"""What a point that fails was perhaps meant to be: obvious changes are tried.
 
 Values from other programs differ in their signs, their scale or their order. If a point violates a
 constraint or the first-order conditions, and one of these changes satisfies them, the certificate

@@ -102,7 +102,8 @@ def verify(
     it returns a `NoOptimum`, which was checked in exact or verified arithmetic, or an
     `UnboundedRay` of a model that is no quadratic program.
 
-    It takes what solvers of other packages hand back as it is, with their signs of multipliers:
+    It reads results of other packages directly, with the signs of multipliers that each of them
+    uses:
 
     - `verify(problem)` of a `cvxpy.Problem` after any of its solvers, quadratic of any curvature or
       convex with cones;
@@ -126,19 +127,19 @@ def verify(
         One entry per declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
         nonnegative λ for inequalities. They are recovered if not given. Given multipliers are
         checked as given: with a wrong sign or value the claim is at most FEASIBLE. They never
-        weaken the bound, because recovered multipliers are used where their bound is better. Those
-        of a solver's object count as given, but for dual values of cvxpy, which may be older than
-        the values of the variables: where they fail, a reason says so, and others are recovered.
+        weaken the bound, because recovered multipliers are used where their bound is better.
+        Multipliers in a solver's object count as given. Dual values of cvxpy do not, because they
+        may be older than the values of the variables: if they fail, a reason says so, and others
+        are recovered.
     tol : float
-        Relative tolerance of every test; that of a gap is in units of the objective, with or
-        without its constants, whichever is smaller.
+        Relative tolerance of every test. For a gap it is relative to the objective with or without
+        its constants, whichever is smaller.
     bound : bool
         Whether to bracket the global optimum of a nonconvex quadratic program; see `bound`. The
         bound of a convex program is always computed.
     time_limit : float, optional
-        Seconds for all of it, that bracket included, but at least half a second, in which
-        feasibility and residuals are measured. The certificate says what could not be found out in
-        time.
+        Seconds for the whole call, the bracket included. There is always half a second to measure
+        feasibility and residuals. The certificate says what was not examined in time.
     atol : float
         Absolute gap, in units of the objective, that counts as closed as well. It is for
         optimal values near 0, where no relative gap is small.
@@ -324,10 +325,9 @@ def certify(
 
     With `given` the multipliers are part of what is certified, and are checked, too. The bound of
     a `witness` is not trusted, but computed again. With `search` a nonconvex program without a
-    witness is bracketed. The time limit, in seconds, covers the curvature, too. What was left by a
-    solver may be nothing: then there is half a second for feasibility and residuals.
-    An `answer` is what was measured already at these values with these multipliers, for the same
-    program, `tol` and `atol`.
+    witness is bracketed. The time limit, in seconds, covers the curvature, too. If a solver has
+    left no time, there is half a second for feasibility and residuals. An `answer` is what was
+    measured already at these values with these multipliers, for the same program, `tol` and `atol`.
     """
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
     formulation, program = _set_up(problem, formulation, limit)

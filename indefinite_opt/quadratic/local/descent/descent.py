@@ -287,7 +287,7 @@ class Descent:
 
     def endless(self, near: Array | None) -> UnboundedProblem | SolverFailed:
         """The error for a direction of the weights in which no curvature seems to oppose F."""
-        # After an infinite step the weights themselves are a direction, but for their beginning.
+        # After an infinite step the weights themselves are a direction, except for their beginning.
         self.direction = self.alpha if near is None else near
         ray = self._proved(self.direction)
         has_C = hasattr(self.task.formulation, "C")
@@ -622,9 +622,9 @@ class Descent:
     def _grow(self) -> None:
         """Go to the minimum along the ray of the weights that have no bound.
 
-        The weights, but for those that are bounded, are a direction d of the feasible set if they
-        satisfy the constraints with totals zero. `UnboundedProblem` is raised if F has no minimum
-        along it: dᵀHd ≤ 0 up to rounding.
+        The weights, except for those that are bounded, are a direction d of the feasible set if
+        they satisfy the constraints with totals zero. `UnboundedProblem` is raised if F has no
+        minimum along it: dᵀHd ≤ 0 up to rounding.
         """
         qp, box, alpha = self.qp, self.program, self.alpha
         endless = np.where(alpha > 0.0, np.isinf(box.upper), np.isinf(box.lower)) & (alpha != 0.0)
