@@ -31,6 +31,25 @@ BANNED = {
     r"\bfirst-class\b|\bis mended\b|\bare mended\b": "use the plain word",
     r"\b[Bb]elow the table stands\b": "begin with the subject",
     r"\bthose of [^.,\n]{0,60}\bof which\b": "make two sentences",
+    r"\bfor want of\b": "say because there is no, or not enough",
+    r"\bone (?:knows|has to know|would have done)\b": "say what is known, or who does what",
+    r"\b[Nn]obody\b|\b[Ee]verybody who\b|(?:[.] |\"\"\")Whoever\b": "say what need not be done",
+    r"\b(?:they|it) (?:is|are) no (?!longer\b|more\b|less\b|better\b|worse\b|larger\b|smaller\b)"
+    r"[a-z]+": "say is not a, or are not",
+    r", but for\b|\bbut for rounding\b": "say except for, or up to rounding",
+    r"\bin the place of\b": "say instead of",
+    r"\bwhat else\b": "name it",
+    r"\bof one's own\b": "say your own",
+    r"\bthe one of\b": "repeat the noun",
+    r"\b(?:is|are) (?:that|those) of guessing\b": "say no better than guessing",
+    r"\b(?:which is|is that|this is) not so\b": "say what is the case",
+    r"(?:[.] |\"\"\")(?:From|To|Of|By) [^.,:=]{0,40} (?:comes?|follows?|stands?|goes)\b": (
+        "begin with the subject"
+    ),
+    r"\b[Cc]an one (?:tell|say|see)\b": "say what can be told",
+    r"\bcould not be found out\b|\bwhat could not be\b": "say what was not examined",
+    r"\ba conflict of (?:row|lb|ub)\b": "say what contradicts what",
+    r"\btells? (?:theirs|its own)\b": "repeat the noun",
 }
 """Regular expressions, and what to write instead."""
 
