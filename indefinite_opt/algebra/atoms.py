@@ -2,8 +2,8 @@
 
 A model is read in three ways: it is printed, compiled for direct solvers, and translated into cvxpy
 for the solvers behind it. `Expression` therefore keeps the name of cvxpy's class and the arguments,
-and decides nothing about curvature. A matrix may be an `Operator`, which nothing here forms.
-Expressions of cvxpy are converted by `from_cvxpy` when a model is made.
+and decides nothing about curvature. A matrix may be an `Operator`, whose entries are never formed
+here. Expressions of cvxpy are converted by `from_cvxpy` when a model is made.
 
 >>> x = Variable(2, name="x")
 >>> x.value = np.array([3.0, -4.0])
@@ -37,14 +37,15 @@ class Expression:
     Attributes
     ----------
     kind : str
-        The name of the class that cvxpy has for the atom, behind "cvxpy." if no atom here is it.
+        The name of cvxpy's class for the atom, with "cvxpy." in front if this package has no such
+        atom.
     args : tuple of Expression
     shape : tuple of int
         () for a number, (n,) for a vector, (m, n) for a matrix.
     key : object
         The places of an index; None for other atoms of this package.
     origin : object
-        What cvxpy has for it, if it was converted from there; else None.
+        The object of cvxpy that it was converted from, or None.
 
     Examples
     --------
@@ -64,9 +65,9 @@ class Expression:
     _is_constant: bool
 
     axis: Any = property(lambda self: None)
-    """The axis of a sum or a norm; None if it is one of all entries."""
+    """The axis of a sum or a norm; None if it is over all entries."""
     keepdims: Any = property(lambda self: False)
-    """Whether a sum or a norm along an axis keeps that."""
+    """Whether a sum or a norm along an axis keeps the axis."""
     is_linear: Any = property(lambda self: False)
     """Whether an atom that only cvxpy has is linear in its arguments."""
     is_copy: Any = property(lambda self: False)
@@ -235,7 +236,8 @@ _COUNT = itertools.count()
 class Atom(Expression):
     """An expression made of others.
 
-    It is no base of variables and constants, as Python would then turn `atom == constant` round.
+    Variables and constants are not derived from it, as Python would then exchange the sides of
+    `atom == constant`.
     """
 
     __slots__ = ("_is_constant", "args", "key", "kind")
@@ -337,7 +339,7 @@ class Dual(Expression):
     __str__ = name
 
     def misplaced(self) -> ProblemError:
-        """The error for one in the objective or in a constraint."""
+        """The error for a multiplier in the objective or in a constraint."""
         got = "one in the objective or in a constraint"
         hint = "Multipliers are known when the program is solved."
         return ProblemError(str(self), "a place in coef or offset", got, hint)
@@ -511,9 +513,9 @@ def cast(value: Any) -> Expression:
 def dual(name: str, shape: int | tuple[int, ...] = ()) -> Expression:
     """The multiplier of a named constraint, in `coef` and `offset` of a `Model`.
 
-    It is the λ with which λ (left side - right side) is in the Lagrangian of the minimum, of
-    -objective for a maximum: nonnegative for `<=` and, of the sides in their other order, for
-    `>=`. For any other cone it is cvxpy's.
+    It is the λ for which λ (left side - right side) is a term of the Lagrangian of the
+    minimisation; for a maximum, -objective is minimised. It is nonnegative for `<=`, and for `>=`
+    with the sides exchanged. For any other cone it is the dual value of cvxpy.
 
     Parameters
     ----------
@@ -524,7 +526,7 @@ def dual(name: str, shape: int | tuple[int, ...] = ()) -> Expression:
 
     Examples
     --------
-    The program that is minimised here, n times the usual one, has n times its multiplier:
+    The objective here is n times the usual one, and so is the multiplier:
 
     >>> from dataclasses import dataclass
     >>> import numpy as np, indefinite_opt as iopt

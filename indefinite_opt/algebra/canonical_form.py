@@ -30,7 +30,7 @@ from indefinite_opt.foundation import Array, is_sparse
 
 
 class NotCanonical(ProblemError):
-    """A part of a model that the canonical form has no place for; the message quotes it.
+    """A part of a model that does not fit into the canonical form; the message quotes it.
 
     >>> import indefinite_opt.algebra as cp
     >>> try:
@@ -326,7 +326,7 @@ def canonical(
     Raises
     ------
     NotCanonical
-        For an atom that no term of the form is made of; the message quotes it.
+        For an atom for which the form has no term; the message quotes it.
     """
     if model.inner is not None:
         raise NotCanonical("an inner minimisation")

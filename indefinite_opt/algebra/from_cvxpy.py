@@ -1,8 +1,8 @@
-"""What is written with cvxpy, as expressions of this package: no other module of it reads cvxpy's.
+"""Expressions of cvxpy as expressions of this package; no other module reads those of cvxpy.
 
-`Conversion` gives every part of cvxpy a kind of this package where that has the same meaning, and
-else the name of its class behind "cvxpy.". Each converted part keeps its `origin`, the object of
-cvxpy, which has its value and its text, and which the translation into cvxpy returns.
+`Conversion` gives every part of cvxpy a kind of this package if one has the same meaning, and
+otherwise the name of its class with "cvxpy." in front. Each converted part keeps its `origin`, the
+object of cvxpy, which has its value and its text, and which the translation into cvxpy returns.
 """
 
 from __future__ import annotations

@@ -82,29 +82,29 @@ class Model:
     Attributes
     ----------
     minimize, maximize : Expression
-        Exactly one of them; of this package's atoms or of cvxpy's, which are converted here.
+        Exactly one of them, in atoms of this package or of cvxpy; the latter are converted here.
     subject_to : dict of str to Constraint
     inner : Inner or None
         A variable that the maximised objective is minimised over, for max-min programs.
     meanings : dict of str to str
-        What symbols mean in this program, where it is not what they mean in the papers.
+        Meanings of symbols that differ from their meanings in the papers.
     where : tuple of Definition
         Meanings of symbols that are not data of the problem.
     coef : Expression, optional
         The coefficients of the classifier, (n,), affine in the variables and in multipliers, which
         `dual` names.
     offset : Expression or str, optional
-        Its offset, in the same, or the name of the constraint on Σ coef whose multiplier it is; 0
-        by default. The name of yᵀα = 0 means the multiplier of that, although it may be written as
-        -yᵀα = 0 or 2yᵀα = 0. Where the constraint is another one, or the objective is not in the
-        unit of the decision values, `dual` says what the offset is.
+        The offset of the classifier, in variables and multipliers, or the name of the constraint on
+        Σ coef whose multiplier it is; 0 by default. The name of yᵀα = 0 means the multiplier of
+        this equation, even if it is written as -yᵀα = 0 or 2yᵀα = 0. For another constraint, or an
+        objective that is not in the unit of the decision values, write the offset with `dual`.
     own : float
         The coefficient of k(x, x) in the decision values.
     distances : bool
-        Whether the coefficients are those of distances d(x_i, x) in place of k(x_i, x).
+        Whether the coefficients multiply distances d(x_i, x) instead of k(x_i, x).
     classifier : callable, optional
-        (program, values) -> classifier, such as a `Classifier`, where coefficients and offset are
-        no such expressions. Without it and without `coef` there is nothing to predict by.
+        (program, values) -> classifier, such as a `Classifier`, if coefficients and offset are not
+        such expressions. A model without it and without `coef` cannot predict.
     change : object, optional
         How training has changed the kernel; see `Classifier`.
     theorem : callable, optional
@@ -270,12 +270,12 @@ class Program(Model):
     def cvxpy(self, equivalent: bool = False) -> Any:
         """The program as a `cvxpy.Problem`, with the declared objective and constraints.
 
-        The objective is the declared one everywhere, also where constraints do not hold, so that
-        new problems may be made of it. Matrices of a convex program that are positive semidefinite
-        up to rounding are marked as such, so that cvxpy need not test them. The `solve` of cvxpy
-        refuses nonconvex programs, and also programs that are convex only along their constraints,
-        such as the SVM dual of a conditionally positive semidefinite kernel; `solve(nlp=True)`
-        takes both. A max-min program becomes a semidefinite one in the same variables.
+        The objective is the declared one even where constraints do not hold, so that new problems
+        may be made of it. Matrices of a convex program that are positive semidefinite up to
+        rounding are marked as such, so that cvxpy need not test them. The `solve` of cvxpy refuses
+        nonconvex programs, and also programs that are convex only along their constraints, such as
+        the SVM dual of a conditionally positive semidefinite kernel; `solve(nlp=True)` takes both.
+        A max-min program becomes a semidefinite one in the same variables.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
 """What a model says of its classifier: expressions in variables and in multipliers of constraints.
 
-The multiplier of a named constraint is the λ with which λ (left side - right side) is in the
-Lagrangian of the minimum, of -objective for a maximum. A model that names a constraint as its
-offset means the multiplier of Σ coef = constant, as a paper writes it, whatever the sign and the
-unit in which it wrote that itself.
+The multiplier of a named constraint is the λ for which λ (left side - right side) is a term of the
+Lagrangian of the minimisation; for a maximum, -objective is minimised. A model that names a
+constraint as its offset means the multiplier of Σ coef = constant, as a paper writes it, whatever
+the sign and the unit in which it wrote that itself.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def pair_problems(problem: KernelProblem) -> Iterator[PairProblem]:
     Raises
     ------
     ProblemError
-        If there are more than n/3 classes, as of targets that are whole numbers.
+        If there are more than n/3 classes, as happens if targets are whole numbers.
 
     Examples
     --------

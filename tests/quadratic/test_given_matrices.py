@@ -111,8 +111,8 @@ def test_distances_are_neither_negative_nor_similarities() -> None:
     assert checked_distances(hollow).tolist() == hollow.tolist()
     for D, said in (
         (-hollow, "nonnegative distances, got -1 at (0, 1)"),
-        (np.ones((3, 3)), "distances, 0 on the diagonal, got 1 at (0, 0). Similarities are for KernelProblem"
-                          "(K, y)."),
+        (np.ones((3, 3)), "distances, 0 on the diagonal, got 1 at (0, 0). Similarities are for "
+                          "KernelProblem(K, y)."),
     ):  # fmt: skip
         assert message(checked_distances, D) == f"D: expected {said}"
     assert "D: expected a symmetric matrix" in message(checked_distances, np.triu(hollow))

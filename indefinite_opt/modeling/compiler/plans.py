@@ -1,8 +1,8 @@
 """How the last program of a formulation was compiled, for other problems of the same kind.
 
-The models of a sequence of kernels, or of folds, say the same of each problem but for the kernel
-matrix and the labels. If a program reads these by reference, that of another problem is made
-without compiling the model again.
+The models of a sequence of kernels, or of folds, differ only in the kernel matrix and the labels.
+If a program reads these by reference, the program of another problem is made without compiling the
+model again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ model writes its constraints."""
 
 
 def planned(formulation: type, record: Record, problem: KernelProblem) -> PairedQP | None:
-    """The program of a model that says of this problem what the last one said of its own."""
+    """The program of a model that differs from the last one only in its problem."""
     last, said = _LAST.get(formulation), _without(problem, record)
     if last is None or said is None or not said.agrees(last[0]):
         return None
@@ -30,7 +30,7 @@ def planned(formulation: type, record: Record, problem: KernelProblem) -> Paired
 
 
 def keep_plan(formulation: type, record: Record, problem: KernelProblem, program: Any) -> None:
-    """Keep how a program was compiled, if all of it is numbers but for kernel matrix and labels."""
+    """Keep how a program was compiled, if all of it except kernel matrix and labels is numbers."""
     said = _without(problem, record)
     if said is None or type(program) is not PairedQP or program.problem is not problem:
         return
