@@ -51,7 +51,7 @@ class ConvexHullDual(ReducedHulls):
     mu : float, optional
         Upper bound of the weights, at least 1/min(n₊, n₋).
     relative : float, optional
-        μ as a multiple of the least feasible one, at least 1; in place of `mu`, by default 1.2. It
+        μ as a multiple of the least feasible μ, at least 1, instead of `mu`; 1.2 by default. It
         suits every subset of the data.
 
     Notes

@@ -34,7 +34,7 @@ class ESVM(Formulation):
         Share of Σ|λ| that the eigenvalues in use must reach, in (0, 1]. Below 1 (ESVM-L) only the
         largest in magnitude are used, and usually only they are computed; see `stabilised`.
     rank : int, optional
-        Number of eigenvalues to use, all if there are fewer, in place of the share.
+        Number of eigenvalues to use, instead of the share; all if there are fewer.
     weights : (n,) array, optional
         Positive weights of the points, which multiply C: 0 ≤ α_i ≤ C·weights_i.
 

@@ -28,8 +28,8 @@ class GuoSchuurmansLP(WeighsSensitivity):
     beta : float, optional
         β̄, at least 1/(2 min(n₊, n₋)).
     relative : float, optional
-        β̄ as a multiple of the least feasible one, at least 1; in place of `beta`, by default 1.2.
-        It suits every subset of the data.
+        β̄ as a multiple of the least feasible β̄, at least 1, instead of `beta`; 1.2 by default. It
+        suits every subset of the data.
     sensitivity : (n, n) array, optional
         Sensitivity matrix Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i); by default that
         of the problem, which is 2Q or `ConfidenceProblem.sensitivity`.

@@ -62,8 +62,8 @@ class GuoSchuurmansQP(WeighsSensitivity):
     beta : float, optional
         β̄, at least 1/(2 min(n₊, n₋)).
     relative : float, optional
-        β̄ as a multiple of the least feasible one, at least 1; in place of `beta`, by default 1.2.
-        It suits every subset of the data.
+        β̄ as a multiple of the least feasible β̄, at least 1, instead of `beta`; 1.2 by default. It
+        suits every subset of the data.
     sensitivity : (n, n) array, optional
         Sensitivity matrix Δ of a general confidence function, (6) and (9), not necessarily
         symmetric; the objective is then αᵀΔα. Not needed for a `ConfidenceProblem`, whose Q is

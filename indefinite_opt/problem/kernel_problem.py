@@ -70,8 +70,8 @@ class KernelProblem(LabelledKernel):
     ----------
     K : (n, n) array_like
         Symmetric, finite kernel (similarity) matrix. A matrix that is symmetric up to rounding is
-        replaced by (K + Kᵀ)/2. One of float32 is kept as such until a solver or a certificate
-        needs the whole of it in doubles, whose values are the same.
+        replaced by (K + Kᵀ)/2. A float32 matrix is kept as such until a solver or a certificate
+        needs the whole of it in doubles, which changes no value.
     y : (n,) array_like, optional
         Labels of two or more classes, real targets, or nothing for one class. With two classes the
         larger one in sorting order becomes +1.
@@ -99,7 +99,7 @@ class KernelProblem(LabelledKernel):
     y : (n,) array of -1.0 and +1.0
         All of them +1, unless there are two classes.
     classes : (k,) array
-        The caller's labels in sorting order, of two classes those for -1 and +1; empty without
+        The caller's labels in sorting order, with two classes those for -1 and +1; empty without
         classes.
     targets : (n,) array
         The numbers to predict, for regression.

@@ -168,7 +168,7 @@ class Uniqueness(Numbers):
     Attributes
     ----------
     signature : (p, q)
-        Of the pseudo-Euclidean space of the data; the lemma asks for p = 1.
+        The signature of the pseudo-Euclidean space of the data; the lemma asks for p = 1.
     hull_distance : float
         ‖z⁺ - z⁻‖² = wᵀMw, which the lemma asks to be positive.
     least_distance : float

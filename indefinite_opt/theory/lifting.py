@@ -112,7 +112,7 @@ class Lift:
     multipliers : dict of str to array
         `margin` = α and `slack` = C - α, with which the point is stationary for (5), too.
     infeasibility : float
-        Of the values in (5): the largest violation of a constraint.
+        The largest violation of a constraint of (5) by the values.
     short, bounded : int
         Number of margins below 1 and of weights at C. The first is at most the second, which
         thus limits the training error.

@@ -86,16 +86,17 @@ class SigmoidAnalysis(Numbers):
     distinct : bool
         Whether x_i ≠ x_j for all i ≠ j, as Theorem 4 asks.
     levels : (least, largest)
-        Of a‖x_i‖² + r, the argument of tanh on the diagonal of K, with the exact signs.
+        The least and the largest a‖x_i‖² + r, the arguments of tanh on the diagonal of K, with
+        their exact signs.
     kernel : LeastEigenvalue
-        Of K.
+        The least eigenvalue of K.
     conditional : LeastEigenvalue
         The least vᵀKv over ‖v‖ = 1, eᵀv = 0.
     shifted : LeastEigenvalue or None
-        Of K + eeᵀ (of eeᵀ - K for a < 0) scaled to a unit diagonal; None for a = 0. Repeated
-        points count once.
+        The least eigenvalue of K + eeᵀ (of eeᵀ - K for a < 0) scaled to a unit diagonal; None for a
+        = 0. Repeated points count once.
     threshold : ShiftThreshold or None
-        For |a|; None for a = 0.
+        The threshold for |a|; None for a = 0.
     pair : ClosestPair
     theorem_7 : (i, j) or None
         A pair that meets the conditions of Theorem 7, decided in rational arithmetic.

@@ -21,7 +21,7 @@ class Diagnosis(Numbers):
     ----------
     n : int
     signature : (p, q)
-        Of the pseudo-Euclidean space of the data.
+        The signature of the pseudo-Euclidean space of the data.
     negative_share : float
         Share of the imaginary directions in the spectrum; see `KernelProblem.negative_share`.
     class_mean_distance : float or None

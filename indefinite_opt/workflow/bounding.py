@@ -129,7 +129,7 @@ def bound(
     the bracket.
 
     Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
-    solved by its default solver, and bracketed by the bound that its multipliers prove; without
+    solved by its default solver, and bracketed by the bound that its multipliers prove. Without
     finite ranges, `max_nodes`, `cluster` and methods other than the default one have no effect.
 
     Without a time limit, one thread gives the same bracket for the same seed. With several threads

@@ -130,9 +130,9 @@ def solve(
     record : bool
         Whether `result.trace.iterates` keeps the points that the solver visits, for
         `figures.step_by_step` and `figures.landscape`: single steps up to 512 weights and 2000
-        steps, then chunks of them; of `multistart` the path of the first descent and the best end
-        of each round, of `accpm` the centres with the gradients of their cuts. The result is the
-        same, in more time. The boxes of `global` are in its proof in any case.
+        steps, then chunks of them. `multistart` keeps the path of the first descent and the best
+        end of each round, and `accpm` the centres with the gradients of their cuts. The result is
+        the same, in more time. The boxes of `global` are in its proof in any case.
     atol : float
         Absolute gap, in units of the objective, that counts as closed as well, for the solver and
         the certificate. It is for optimal values near 0, where no relative gap is small.

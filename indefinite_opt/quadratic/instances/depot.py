@@ -238,8 +238,8 @@ class Problem:
     digest : tuple of float
         Six numbers of the arrays; see the function `digest`.
     K, y, C, formulation : arrays, float and str, or None
-        Of the dual of a support vector machine: kernel matrix, labels -1 and 1, largest weight, and
-        the formulation whose negative it is.
+        For the dual of a support vector machine: kernel matrix, labels -1 and 1, largest weight,
+        and the formulation whose negative it is.
 
     Examples
     --------
@@ -542,7 +542,7 @@ class Verdict:
         "OPTIMAL, PROVED", "MISSED BY 0.0003", "NOT FEASIBLE", ..., as its text begins.
     passed : bool
     objective : float or None
-        Of the point.
+        The objective of the point.
     violation : float
         The largest violation of a row or bound, relative as the text says.
     missed : float or None

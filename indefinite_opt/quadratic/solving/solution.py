@@ -63,11 +63,11 @@ class Trace:
     Attributes
     ----------
     seconds, iterations, objective, residual, bound, calls, open_nodes : lists of equal length
-        Time since the start, iterations so far, objective in the declared sense, the measure that
-        the solver stops by (a KKT residual, or a relative gap where it has a bound; nan if none),
-        its bound on the optimal value (nan if none), evaluations of the objective (0 where they
-        are not counted), and in branch and bound, whose iterations are the nodes so far, the nodes
-        that are still to be bounded or divided (None elsewhere).
+        Time since the start; iterations so far, in branch and bound nodes; objective in the
+        declared sense; the measure that the solver stops by (a KKT residual, or a relative gap if
+        it has a bound; nan if none); its bound on the optimal value (nan if none); evaluations of
+        the objective (0 if they are not counted); and in branch and bound the nodes that are still
+        to be bounded or divided (None elsewhere).
     iterates : list of Iterate
         The point of each report if the call was made with `record=True`, else empty.
 

@@ -44,7 +44,7 @@ def _inconsistencies(task: Task[Any], answer: Answer) -> list[str]:
     if wrong:
         return wrong
     where = answers.misfit(task.program, answer.point, answer.optimality, task.tol)
-    mend = " Without given multipliers they are recovered." if where else ""
+    mend = " If no multipliers are given, they are recovered." if where else ""
     told = f"The given multipliers do not satisfy the first-order conditions. {where}{mend}"
     return [told.strip()]
 
