@@ -1,13 +1,13 @@
 """Any quadratic program, convex or not: read, solved, bracketed, proved and checked.
 
-Nothing in here knows kernels, data sets or formulations. It imports `foundation`, which checks
+This folder uses no kernels, data sets or formulations. It imports `foundation`, which checks
 arguments and threads, and `algebra`, which prints programs; others import this file only. Users
 reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
 
 The folders, in the order in which data flow: `matrices`, `data`, `files`, `instances`,
 `programs`, `rows`, `answers`, `solving`, `local`, `bracket`, `proof`. Programs of kernels are
-`PairedQP`s, and solvers derive from `Solver`. Other kinds of programs register with the functions
-of `answers` what certificates ask of them, and with `bound_document` their proofs.
+`PairedQP`s, and solvers derive from `Solver`. Other kinds of programs register what certificates
+ask of them with the functions of `answers`, and their proofs with `bound_document`.
 """
 
 from indefinite_opt.quadratic import answers, instances

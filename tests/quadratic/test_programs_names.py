@@ -104,7 +104,10 @@ def test_errors_use_names() -> None:
         ({"variables": ["tea", "tea"]}, "'tea' twice"),
         ({"inequalities": ["a", 3]}, "inequalities"),
         ({"inequalities": "ab"}, "inequalities: expected 2 names that differ, got 1"),
-        ({"equalities": ["money"]}, "equalities: expected other names than inequalities"),
+        (
+            {"equalities": ["money"]},
+            "equalities: expected names that differ from those of inequalities",
+        ),
     ],
 )
 def test_wrong_names(names: dict[str, Any], message: str) -> None:

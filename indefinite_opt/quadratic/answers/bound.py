@@ -116,7 +116,7 @@ def _less_doubt(qp: PolyhedralQP, bound: float) -> float:
 def charged_bounds(
     qp: QP, point: Point[Array], multipliers: Values | None, most: float
 ) -> Iterator[LowerBound]:
-    """Lower bounds on an F that is nonconvex by little; none if they cannot be within `most` of F.
+    """Lower bounds on a slightly nonconvex F; none if they cannot be within `most` of F.
 
     With a proved bound δ on the negative curvature, F + ½δ‖x‖² is convex. A linear function takes
     away at least as much again on l ≤ x ≤ u:

@@ -29,9 +29,9 @@ long."""
 
 VERTEX_TUNING = Tuning(0.2, 3.0, 0.2)
 MIN_VERTEX_ORDER, MIN_VERTEX_SHARE, AT_END = 150, 0.98, 1.0 - 1e-6
-"""It takes the place of the first from this number of variables on, if this share of those of the
-best point are at their ends: on box programs and random kernels of 150 to 300 variables it reaches
-a gap in 0.4 to 0.7 of the time, but on others it may take twice as long."""
+"""It replaces the first tuning if there are at least this many variables, and this share of the
+variables of the best point are at their ends. On box programs and random kernels of 150 to 300
+variables it reaches a gap in 0.4 to 0.7 of the time, but on others it may take twice as long."""
 
 MIN_CORNER_SHARE = 0.5
 """A row holds the feasible set near a corner if its right-hand side is this share of its
@@ -45,8 +45,8 @@ class Settings:
     max_relaxed_variables: int = 2000
     """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
     max_lagrangian_variables: int = 200
-    """The Lagrangian dual bounds boxes of up to so many variables before the relaxation does: it
-    takes a quarter of a second for 200, which are searched for 10 seconds and more."""
+    """The Lagrangian dual bounds boxes of up to so many variables before the relaxation does: for
+    200 it takes a quarter of a second, where the search takes 10 seconds and more."""
     default_max_nodes: int = 20_000
     """Most nodes if neither their number nor the time is limited: minutes for ten variables."""
     seconds_per_unit: float = 2.0

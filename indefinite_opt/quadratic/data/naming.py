@@ -11,7 +11,7 @@ import numpy as np
 from indefinite_opt.errors import ProblemError, shown
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
-"""Names that every reader of .lp and .mps files takes for names, if they are none of these:"""
+"""Names that every reader of .lp and .mps files takes for names, except these:"""
 
 _RESERVED = re.compile(
     r"(?i)e[0-9].*|free|inf(inity)?|st|bounds?|end|gen(eral)?s?|int(eger)?s?|bin(ary|aries)?"

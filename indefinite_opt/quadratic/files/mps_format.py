@@ -6,8 +6,8 @@ bit. An upper bound below 0 makes the lower one -inf where the file has none.
 
 Each section holds one vector; a second name is refused, as readers differ in which they take.
 
-A file does not tell how its fields are divided. The first of these ways is taken in which the whole
-file can be read; if there is none, the error is that of the way that gets furthest.
+A file does not say how its fields are divided. These ways are tried in turn until the whole file
+can be read; if all fail, the error is from the way that gets furthest.
 
 1. The free form: blanks divide words. This is right for files of the fixed form, too, if their
    names contain no blanks.

@@ -12,7 +12,7 @@ an encoding that agrees with it for the letters of ASCII; a byte order mark of U
 A `.in` file holds the number n, the n numbers of c and the n² numbers of Q, separated by white
 space, for the maximum of ½ xᵀQ x + cᵀx over 0 ≤ x ≤ 1, which the readme of the library says in
 these letters [B]_. Here it becomes the minimisation of the negative, with `sense` -1. Other
-collections mean the minimum, and the file does not tell: `read_program` takes the sense.
+collections mean the minimum, and the file does not say which: `read_program` takes the sense.
 
 References
 ----------
@@ -101,7 +101,7 @@ SENSES = {"max": -1, "min": 1}
 def read_program(
     path: str | Path, max_bytes: int = MAX_BYTES, sense: str | None = None
 ) -> dict[str, Any]:
-    """The `quadratic_arrays` of a file, of a minimisation; the `sense` tells what the file says.
+    """The `quadratic_arrays` of a file, for a minimisation; their `sense` is that of the file.
 
     A program without a name gets that of the file. `max_bytes` is the largest size of the unpacked
     file. A .in file stands for a maximum, as the readme of its library says, unless `sense` is
@@ -147,12 +147,13 @@ def _text(content: bytes, source: str) -> bytes:
 def write_program(form: StandardForm, path: str | Path) -> Path:
     """Write a program in the sense of its source, in the format that the file's name ends with.
 
-    What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
-    unit box, .lp, .mps and .qps no finite bounds and right-hand sides of 1e20 and more. Names of
-    variables and rows are kept by .npz, by .qplib where they have no blanks, and by the others
-    where they are plain words and none is Constant; otherwise they become x1, x2, ... and r1, r2,
+    What is written is read back to the last bit, or it is an error: .in files hold only programs on
+    the unit box, and .lp, .mps and .qps files no finite bounds and right-hand sides of 1e20 and
+    more. Names of variables and rows are kept by .npz, by .qplib where they have no blanks, and by
+    the others where they are plain words and none is Constant; otherwise they become x1, x2, ...
+    and r1, r2,
     ...; the name of the program is kept by .npz and, without blanks, by .qplib. A .in file is
-    written as one of the library, for a maximum. A file that exists is replaced in one step.
+    written as in the library, for a maximum. A file that exists is replaced in one step.
     """
     path = Path(path)
     suffix = suffix_of(path)
