@@ -101,8 +101,12 @@ def _has_bound(form: Canonical) -> bool:
         return True
     curved = np.count_nonzero(P, axis=1) > 0
     falls = ((q > 0.0) & ~low) | ((q < 0.0) & ~high)
-    negative = any(np.any(np.asarray(term.weights) < 0.0) for term in form.separables)
-    if negative or form.affine.linear.keys() - form.variables.keys() or np.any(falls & ~curved):
+    known = [t.kind != "lipschitz" and np.min(t.weights, initial=0) >= 0 for t in form.separables]
+    if (
+        not all(known)
+        or form.affine.linear.keys() - form.variables.keys()
+        or np.any(falls & ~curved)
+    ):
         return False
     held = E[~E[:, ~curved].any(axis=1)][:, curved]
     Z = null_space(held) if len(held) else np.eye(int(curved.sum()))

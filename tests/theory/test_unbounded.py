@@ -298,6 +298,21 @@ def test_bounded_models_are_known(name: str) -> None:
     assert iopt.theory.unbounded_ray(BOUNDED[name]) is None
 
 
+UNKNOWN = {
+    "minus a norm": Model(minimize=cvxpy.square(u[0]) - cvxpy.norm(u[1:])),
+    "minus a loss": Model(minimize=cp.square(x[0]) - cp.logistic(x[1])),
+    "minus a maximum": Model(minimize=cp.square(x[0]) + cp.sum(-cp.abs(x[1:]))),
+    "a least entry": Model(minimize=cvxpy.square(u[0]) + cvxpy.min(u)),
+    "a cost below no bound": Model(minimize=cp.square(x[0]) + x[1], subject_to={"u": x <= 1}),
+}  # fmt: skip
+"""None of these has a bound."""
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_no_bound_is_claimed_of_an_unbounded_model(name: str) -> None:
+    assert iopt.theory.is_bounded(UNKNOWN[name]) is not True
+
+
 @pytest.mark.parametrize(("share", "falls"), [(0.9, True), (2.0, False)])
 def test_the_squared_hinge_decides_by_the_eigenvalue(share: float, falls: bool) -> None:
     """K = λvvᵀ with λ = -2γ·share: f = -m²/share + Σ±(1 ± m)₊², m = ½λvᵀβ; at share 2 f(0) = 2."""

@@ -125,6 +125,8 @@ def _directions(growth: Growth) -> Iterator[Array]:
     from scipy.linalg import null_space
     from scipy.optimize import minimize
 
+    if not growth.P.any():
+        return
     Z = null_space(growth.E) if len(growth.E) else np.eye(growth.n)
     values, vectors = np.linalg.eigh(Z.T @ growth.P @ Z)
     falling = values < -_ROUNDING * np.max(np.abs(values), initial=0.0)

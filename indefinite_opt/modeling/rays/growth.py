@@ -95,14 +95,11 @@ class Growth:
         self.P, self.q = P[:n, :n], q[:n]
         squares = [term for term in form.separables if term.kind == "pos2"]
         self.A = self._stacked([term.u for term in squares])
-        self.w = np.concatenate(
-            [np.zeros(0), *(np.zeros(term.u.m) + term.weights for term in squares)]
-        )
+        weights = [np.zeros(term.u.m) + term.weights for term in squares]
+        self.w = np.concatenate([np.zeros(0), *weights])
         equal = [row.u for row in form.rows if row.equal]
-        self.E, self.rhs = (
-            self._stacked(equal),
-            -np.concatenate([np.zeros(0), *(u.constants for u in equal)]),
-        )
+        self.E = self._stacked(equal)
+        self.rhs = -np.concatenate([np.zeros(0), *(u.constants for u in equal)])
         self.G = self._stacked(
             [r.u for r in form.rows if not r.equal and r.u.linear.keys() <= form.variables.keys()]
         )
