@@ -46,7 +46,7 @@ class GrowthReader(Reader):
 
 
 def growth_form(model: Model) -> Canonical | None:
-    """The canonical form with rows in the place of bounds; None if the growth is not known."""
+    """The canonical form with rows instead of bounds; None if the growth is not known."""
     try:
         form = canonical(model, reader=GrowthReader({}))
     except NotCanonical:

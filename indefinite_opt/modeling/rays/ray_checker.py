@@ -89,10 +89,10 @@ def growth(model: Any, x: list[Line]) -> tuple[Fraction, Fraction | None]:
 
 
 def check(document: Any) -> tuple[Fraction, Fraction | None]:
-    """a and b of the objective at² + bt + O(1) along the ray; `FailedRay` if it is no proof."""
+    """a and b of the objective at² + bt + O(1) along the ray; `FailedRay` if it proves nothing."""
     try:
         if document["format"] != FORMAT:
-            raise FailedRay(f"it is no file of the format {FORMAT!r}")
+            raise FailedRay(f"its format is not {FORMAT!r}")
         ends = (document["direction"], document["start"])
         d, s = ([Fraction(p, q) for p, q in end] for end in ends)
         if {len(d), len(s)} != {document["model"]["variables"]}:
