@@ -197,8 +197,8 @@ def test_every_program_answers_the_same_questions(formulation: iopt.Formulation)
     # Near any point there is a feasible one.
     point = program.at(program.from_values(given))
     close, _ = answers.attained(program, point, program.infeasibility(point.x))
-    # The only point of a system of 2n + 2 equations has the rounding of its solution.
-    assert program.infeasibility(close.x) <= (1e-11 if "AsKLS" in str(formulation) else 1e-12)
+    # The rows of a square system leave one point: up to 5e-12 were measured far away from it.
+    assert program.infeasibility(close.x) <= (5e-11 if "AsKLS" in str(formulation) else 1e-12)
     again, _ = answers.attained(program, close, program.infeasibility(close.x))
     if isinstance(program, ConvexProgram):  # there is less room above atoms
         assert again.value <= close.value + 1e-12 * abs(close.value)

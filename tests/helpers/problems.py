@@ -48,8 +48,12 @@ def suited(problem: iopt.KernelProblem, formulation: object) -> iopt.KernelProbl
 
 
 def directed(problem: iopt.KernelProblem) -> iopt.KernelProblem:
-    """The same labels with an asymmetric matrix that is near K: its rows have different sizes."""
+    """The same labels with a multiple of K whose rows have different sizes.
+
+    Its norm is so small that the system of `AsKLS` is far from singular for γ up to 2.
+    """
     K = (1.0 + 0.5 * np.sin(np.arange(problem.n)))[:, None] * problem.K
+    K *= 0.4 / np.linalg.norm(K, 2)
     return iopt.KernelProblem(K, problem.labels, asymmetric=True)
 
 
