@@ -36,7 +36,7 @@ class L2SVM(Formulation):
     References
     ----------
     Cortes & Vapnik (1995), Support-vector networks, Machine Learning 20; Cristianini &
-    Shawe-Taylor (2000), An Introduction to Support Vector Machines, section 6.1.2.
+    Shawe-Taylor (2000), An Introduction to Support Vector Machines.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class L2SVM(Formulation):
 
     C: float = parameter(1.0, checks.weight_bound)
 
-    reference: ClassVar[str] = "Cortes & Vapnik (1995); Cristianini & Shawe-Taylor (2000), 6.1.2"
+    reference: ClassVar[str] = "Cortes & Vapnik (1995); Cristianini & Shawe-Taylor (2000)"
 
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")

@@ -46,7 +46,7 @@ class LaplacianSVM(Formulation):
 
     References
     ----------
-    Belkin, Niyogi & Sindhwani (2006), Manifold regularization, JMLR 7, section 4.3.
+    Belkin, Niyogi & Sindhwani (2006), Manifold regularization, JMLR 7.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class LaplacianSVM(Formulation):
     neighbors: int = parameter(6, checks.whole)
     labelled: Array | None = field(default=None, repr=False, compare=False)
 
-    reference: ClassVar[str] = "Belkin, Niyogi & Sindhwani (2006), section 4.3"
+    reference: ClassVar[str] = "Belkin, Niyogi & Sindhwani (2006)"
 
     def model(self, problem: KernelProblem) -> Model:
         alpha, b = cp.Variable(problem.n, name="alpha"), cp.Variable(name="b")

@@ -36,8 +36,8 @@ class NoisyLPSVM(Formulation):
     Notes
     -----
     If the errors of a row are independent with these standard errors, K_i u has the standard
-    deviation ‖σ_i∘u‖₂. So each row holds with probability Φ(κ) for normal errors: a chance
-    constraint. The program is derived here.
+    deviation ‖σ_i∘u‖₂. So each row holds with probability Φ(κ) or more for normal errors: it
+    is a chance constraint. The program is derived here.
 
     References
     ----------

@@ -34,9 +34,9 @@ class RankingSVM(Formulation):
 
     Notes
     -----
-    f(x) = Σ_i (Pᵀα)_i k(x_i, x) + b. The order of points does not depend on b, which is the one of
-    least training error, for predictions of classes. There are n₊n₋ weights, 5,000 at most, as PKPᵀ
-    is formed.
+    f(x) = Σ_i (Pᵀα)_i k(x_i, x) + b. The order of points does not depend on b. It is the offset of
+    least training error, so that classes can be predicted. There are n₊n₋ weights, 5,000 at most,
+    as PKPᵀ is formed.
 
     References
     ----------
