@@ -67,6 +67,7 @@ WITHOUT_WEIGHTS = [
         if name not in ("SVMDual", "SpectrumSVM", "ESVM", "RVM", "EpsilonSVR", "OneClassSVM")
         and name != "SVDDneg"  # a ball around one class does not separate the others well enough
         and name not in ONLY_NAMED  # whose fits to some hundred points take seconds
+        and as_method(name).task in ESTIMATORS_OF  # for clusters there is none
     ),
     iopt.KernelClassifier("RVM(tol=0.01)"),  # to 1e-6 each of its fits takes half a second
     # Its checks of weights of classes give kernel values for distances, which are refused.
