@@ -272,6 +272,12 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
         r"PROVED: optimal value >= -1\.28740993", "\nFAILED: ",
         "PROVED: the program is unbounded", "PROVED: the program is infeasible",
     )),
+    "13": (1, (
+        r"step +3000  objective +-\d\.?\d*e\+\d+", r"f = -3197\.37 t² \+ 65\.38 t",
+        "The model is unbounded: ", r"hinge +price 0\.0: +-3301\.99 t²",
+        r"logistic +price 0\.1: +-3301\.99 t²", "indefinite, primal  False",
+        "indefinite, dual    True", "PROVED: the model is unbounded",
+    )),
 }  # fmt: skip
 """How many pictures each notebook has at least, and what it shows."""
 

@@ -138,7 +138,7 @@ class DataOptions:
         return iopt.KernelProblem.from_dataset(dataset, task=task, **given)
 
     def program(self, sense: str | None) -> iopt.QuadraticProgram:
-        """The quadratic program that is named in the place of data; no option is ignored."""
+        """The quadratic program that is named instead of data; no option is ignored."""
         names = [one.name for one in dataclasses.fields(self)]
         names = [name for name in names if name not in ("data", "data_dir", "max_bytes")]
         for name, value in self._given(" ".join(names)).items():

@@ -114,7 +114,7 @@ def solve(
 
 
 def _lines(result: Any) -> list[str]:
-    """What is printed of the result of one problem, but for its data."""
+    """What is printed of the result of one problem, except for its data."""
     from indefinite_opt.quadratic import QP
 
     problem: Any = result.problem

@@ -105,7 +105,7 @@ class _Dual:
         declared = (problem.declaration or as_formulation(formulation)).settled(problem)
         self.title = problem.name if problem.declaration else f"{declared} on {problem.name}"
         program = declared.program(problem)
-        reason = obstacle(program) if isinstance(program, QP) else "it is no quadratic program"
+        reason = obstacle(program) if isinstance(program, QP) else "it is not a quadratic program"
         if reason is not None:
             raise IncompatibleSolver(f"{declared} has no Lagrangian dual of its box: {reason}.")
         task = Task(problem=problem, formulation=declared, program=program, time_limit=time_limit)

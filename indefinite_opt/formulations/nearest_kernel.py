@@ -26,14 +26,14 @@ class NearestKernel(Formulation):
 
     Parameters
     ----------
-    weights : (n, n) array, optional
+    W : (n, n) array, optional
         W, symmetric and positive, such as one over the standard errors of the entries; by default
         all are 1.
 
     References
     ----------
     Higham (2002), Computing the nearest correlation matrix, IMA Journal of Numerical Analysis 22,
-    for the weights.
+    for W.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class NearestKernel(Formulation):
            [-0.5,  0.5]])
     """
 
-    weights: Array | None = field(default=None, repr=False, compare=False)
+    W: Array | None = field(default=None, repr=False, compare=False)
 
     task: ClassVar[str] = "one class"
     reference: ClassVar[str] = "Higham (2002)"
@@ -66,9 +66,9 @@ class NearestKernel(Formulation):
         )
 
     def _weights(self, n: int) -> Array:
-        if self.weights is None:
+        if self.W is None:
             return np.ones((n, n))
-        W = finite_array("weights", self.weights, (n, n))
+        W = finite_array("W", self.W, (n, n))
         if W.min() <= 0.0 or not np.array_equal(W, W.T):
-            raise ParameterError("weights", "a symmetric matrix of positive numbers", "another one")
+            raise ParameterError("W", "a symmetric matrix of positive numbers", "another one")
         return W

@@ -200,7 +200,7 @@ class Data:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of everything that determines the problems, but for the kernels of a grid."""
+        """A digest of everything that determines the problems, except for the kernels of a grid."""
         import joblib
 
         given = self._loaded
@@ -220,7 +220,7 @@ class Data:
         return digest
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is derived is derived again in other processes, but for the digest.
+        # What is derived is derived again in other processes, except for the digest.
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**state, "digest": self.digest}
 

@@ -374,7 +374,7 @@ def _kernels(given: Mapping[str, Any]) -> tuple[Kernel | Bandwidth | None, ...]:
             raise ParameterError(name, "at least one value", repr(given[name]))
     forms = values.pop("form", (None,))
     if len(values) > 1 or ("kernel" in values and forms != (None,)):
-        expected = f"one of {', '.join(KERNELS)}, but for a form with one of both gammas"
+        expected = f"one of {', '.join(KERNELS)}, except for a form with one of both gammas"
         raise ParameterError("grid", expected, " and ".join(given))
     if "kernel" in values:
         return tuple(

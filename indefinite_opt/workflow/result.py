@@ -437,7 +437,7 @@ def refuse_another(own: Any, problem: KernelProblem) -> None:
         _ = problem.gram.matrix  # which says what is missing
     if own.asymmetric != problem.asymmetric:
         got = "an asymmetric one" if problem.asymmetric else "one with a symmetric matrix"
-        raise ProblemError("problem", "the one of the result", got)
+        raise ProblemError("problem", "the problem of the result", got)
     if own.n != problem.n or own.digest not in (None, problem.digest):
         raise ProblemError("problem", "the problem of the result", "one with another matrix")
     if str(own.kernel) != str(problem.kernel):

@@ -111,7 +111,7 @@ def test_the_linear_program_of_distances_reads_them_whatever_the_kernel_is() -> 
         iopt.OneClassLP(nu=0.1, distances=True), "distance(distance=cityblock, form=raw)"
     ).fit(X)
     np.testing.assert_allclose(points.decision_function(X), found.decision_function(D), atol=1e-8)
-    with pytest.raises(ProblemError, match="one of distances, got one with the kernel gaussian"):
+    with pytest.raises(ProblemError, match="of distances, got one with the kernel gaussian"):
         iopt.KernelOutlierDetector("OneClassLP(distances=True)").fit(X)
 
 

@@ -201,7 +201,7 @@ CONVEX: dict[str, tuple[tuple[str, ...], Made, Callable[[Data], Known]]] = {
         lambda d: mixture(list(several(d)))(d),
     ),
     "learned": (ANY, lambda _: iopt.LearnedKernel(eta=0.2, gamma=0.3), learned),
-    "nearest": (ANY, lambda d: iopt.NearestKernel(weights=weights(d)), nearest),
+    "nearest": (ANY, lambda d: iopt.NearestKernel(W=weights(d)), nearest),
 }  # fmt: skip
 """Kernels, a formulation with parameters that are not its defaults, and its optimum."""
 
@@ -369,8 +369,8 @@ def test_a_problem_is_made_of_the_nearest_kernel() -> None:
     made = iopt.KernelProblem(K, problem.labels)
     clipped = iopt.solve(problem, "SpectrumSVM(transform=clip)").objective
     assert iopt.solve(made, "SVMDual").objective == pytest.approx(clipped, rel=1e-4)
-    with pytest.raises(ParameterError, match="weights"):
-        iopt.solve(problem, iopt.NearestKernel(weights=np.triu(np.ones((N, N)))))
+    with pytest.raises(ParameterError, match="W: expected"):
+        iopt.solve(problem, iopt.NearestKernel(W=np.triu(np.ones((N, N)))))
 
 
 def test_the_learned_kernel_has_its_own_values_at_the_points() -> None:

@@ -65,7 +65,7 @@ def test_parameters_of_classes_and_generators_are_checked(made: Any) -> None:
 
 
 LEAST = {
-    "ACCPM.cuts": 2, "MultiStart.perturbations": 0, "PseudoEuclidean.p": 0,
+    "ACCPM.cuts": 2, "MultiStart.perturbations": 0, "PseudoEuclidean.p": 0, "PengWei.k": 2,
 }  # fmt: skip
 """The least value of a whole number, where it is not 1."""
 
@@ -78,7 +78,8 @@ TAKEN = {
     "Sigmoid.r": REAL[:4], "Simpson.threshold": REAL[:4], "ConvexHullDual.relative": [2.0],
     "ConvexHullPrimal.relative": [2.0], "EpsilonSVR.epsilon": REAL[1:4],
     "NuSVM.nu": [0.5], "NuSVR.nu": [0.5], "OneClassSVM.nu": [0.5], "OneClassLP.nu": [0.5],
-    "KNNDistance.nu": [0.5],
+    "KNNDistance.nu": [0.5], "QuantileRegression.tau": [0.5], "NoisyLPSVM.kappa": REAL[1:4],
+    "LaplacianSVM.gamma_I": REAL[1:4],
     "GuoSchuurmansQP.relative": [2.0], "GuoSchuurmansLP.relative": [2.0],
 }  # fmt: skip
 """Which of `REAL` a number may be, where they are not those that are positive and finite."""

@@ -387,7 +387,7 @@ CASES = [case.shaken() for case in [
     Case("nearest kernel", SWAP, [1, -1], iopt.NearestKernel(), (1.0,),
          {"K": [[0.5, -0.5], [-0.5, 0.5]]}),
     Case("nearest kernel, weighted", SWAP, [1, -1],
-         iopt.NearestKernel(weights=np.outer([1.0, 2.0], [1.0, 2.0])), (4.0,),
+         iopt.NearestKernel(W=np.outer([1.0, 2.0], [1.0, 2.0])), (4.0,),
          {"K": [[1, -0.5], [-0.5, 0.25]]}),
     # ‖u‖₁ = s and ‖u‖₂ ≥ s/√2: margins s - κs/√2 must reach 1, or 1 ∓ b with errors in one row.
     Case("noisy LP-SVM of two points", TWO_POINTS, [1, -1], iopt.NoisyLPSVM(C=10.0, kappa=0.5),

@@ -113,5 +113,11 @@ SOLVES: dict[str, tuple[Check, Check, Check]] = {
         ),
         lambda text, x: text.startswith("FEASIBLE") and 0.4 < x[0] / x[1] < 0.6,
     ),
+    "13": (
+        # vᵀKv = -2, times γ/2 = 4.
+        lambda text, x: text == "[-1.  1.] -8\n",
+        lambda text, x: re.findall(r"(True|False)\n", text) == ["True", "False"],
+        lambda text, x: text.startswith("FAILED: the objective does not fall along the ray"),
+    ),
 }
 """By the numbers of the notebooks, for each of their three exercises."""

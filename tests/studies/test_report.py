@@ -272,7 +272,8 @@ def test_points_in_the_plane_bring_decision_regions(tmp_path: Path) -> None:
     comparison = iopt.compare(problem, ["SVMDual", "LPSVM(C=2)"], folds=2)
     page = Page(comparison.to_html(tmp_path / "report.html").read_text(encoding="utf-8"))
     drawing = drawings(page)[page.values("alt").index("Decision regions")]
-    assert drawing.count("decision function f(x)") == 2
+    assert drawing.count("decision function f(x)") == 1  # both panels have one scale
+    assert "SVMDual" in drawing
     assert "LPSVM(C=2)" in drawing
     assert len(comparison.fitted) == 2
 
