@@ -1,6 +1,6 @@
 """
-Decision regions of fifteen formulations
-========================================
+Decision regions of twenty-one formulations
+===========================================
 
 One class fills a diamond, the other a ring around it (Haasdonk 2005, Figure 4a). All formulations
 see the same indefinite kernel.
@@ -22,6 +22,12 @@ formulations = [
     iopt.SeparabilitySVM(C=10.0),
     iopt.KernelLogistic(C=10.0),
     iopt.KSVM(C=10.0),
+    iopt.KernelFisher(mu=0.1),
+    iopt.NoisyLPSVM(C=10.0, kappa=0.1),
+    iopt.MixedNormSVM(C=10.0),
+    iopt.RankingSVM(C=0.01),
+    iopt.L2SVM(C=0.1),
+    iopt.MultipleKernelSVM(C=10.0),
     iopt.SpectrumSVM(C=10.0, transform="clip"),
     iopt.SpectrumSVM(C=10.0, transform="flip"),
     iopt.ESVM(C=10.0),
