@@ -81,14 +81,21 @@ def check_changes(
                 patch.setattr(compiler, "compare", lambda *_: None)
                 program = compiled(model, problem)
         except NotCanonical as error:
-            assert any(text in error.got for text in quotes([model]))  # noqa: PT017
+            assert is_quoted(error.got, model)  # noqa: PT017
             continue
         except UnboundedProblem as error:
-            assert error.proof.check()[0] < 0  # noqa: PT017
+            squares, slope = error.proof.check()
+            assert squares < 0 or (squares == 0 and slope < 0)  # noqa: PT017
             continue
         check_same(model, program, text)
         found += 1
     return found
+
+
+def is_quoted(got: str, model: Model) -> bool:
+    """Whether a message quotes an expression of the model; it may shorten long arrays."""
+    begun = got.partition(" ... ")[0]
+    return any(text in got or " ".join(text.split()).startswith(begun) for text in quotes([model]))
 
 
 def quotes(parts: list[Any]) -> Iterator[str]:
