@@ -85,7 +85,7 @@ def check_changes(
             continue
         except UnboundedProblem as error:
             squares, slope = error.proof.check()
-            assert squares < 0 or (squares == 0 and slope < 0)  # noqa: PT017
+            assert squares < 0 or (squares == 0 and slope < 0)
             continue
         check_same(model, program, text)
         found += 1
