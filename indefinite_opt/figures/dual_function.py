@@ -112,7 +112,9 @@ class _Dual:
         search = GlobalSearch(task, GAP)
         search.run()
         ends = search.bracket
-        self.ends, (self.scaled, _) = ends, search.whole_box
+        # Conditions of the optimum may have narrowed the box in which the search began.
+        box = search.form.conditions.start()
+        self.ends, self.scaled = ends, search.form.quadratic.scaled(box.lower, box.upper)
         self.optimum, self.unit, self.proved = ends.declared(ends.value), ends.unit, ends.closed
         self.best = self.scaled.place(ends.point)
         self.multipliers = lagrangian_multipliers(self.scaled)

@@ -265,14 +265,11 @@ def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: 
 
 
 def lagrangian_bound(qp: QP) -> float:
-    """The lower bound of F by its Lagrangian dual; nan if the settings do not ask for it.
-
-    It is that of the box in which a search would begin.
-    """
+    """The lower bound of F by its Lagrangian dual; nan if the settings do not ask for it."""
     form = finite_form(qp)
     if form is None or form.n > Settings().max_lagrangian_variables:
         return np.nan
-    box = form.conditions.begin()
+    box = form.conditions.start()
     scaled = form.quadratic.scaled(box.lower, box.upper)
     with one_thread():
         tangent = Tangent(lagrangian_multipliers(scaled), np.zeros(scaled.m))

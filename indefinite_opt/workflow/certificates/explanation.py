@@ -176,7 +176,7 @@ def _about_lagrangian(task: Task[Any], answer: Answer) -> list[str]:
     bound = task.program.declared(answer.lagrangian, -np.inf)
     share = relative(gap, abs(task.program.declared(answer.better)))
     size = f"{100.0 * share:.3g} % of the optimal value" if np.isfinite(share) else f"{gap:.3g}"
-    return [f"The Lagrangian bound is {bound:.7g}: the duality gap is {size}."]
+    return [f"The Lagrangian bound is {bound:.7g}: the duality gap is at most {size}."]
 
 
 def _sized(answer: Answer) -> str:

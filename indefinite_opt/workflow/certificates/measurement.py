@@ -183,7 +183,9 @@ def bound_globally(task: Task[QP], answer: Answer, witness: object) -> None:
     search.run()
     answer.proof, bracket = search.proof, search.bracket
     answer.nodes, answer.better = search.nodes, bracket.original(bracket.value)
-    answer.lagrangian = bracket.original(search.bounds.get("lagrangian", np.nan))
+    if "lagrangian" in search.bounds:
+        # That of the search is about a box that conditions of the optimum may have narrowed.
+        answer.lagrangian = task.in_time(np.nan, lagrangian_bound, qp)
     _hold(task, answer, LowerBound(bracket.original(bracket.lower)))
 
 
