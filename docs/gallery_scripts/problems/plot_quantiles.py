@@ -18,15 +18,15 @@ kernel = "epanechnikov(gamma=0.4)"
 problem = iopt.KernelProblem.from_data(x[:, None], t, kernel, task="regression")
 
 grid = np.linspace(0.0, 3.0, 300)
-figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for tau in (0.9, 0.5, 0.1):
     result = iopt.solve(problem, iopt.QuantileRegression(C=0.3, tau=tau), seed=0)
     below = np.mean(t <= result.decision_function(x[:, None]) + 1e-6)
     label = f"τ = {tau:g}: {100 * below:.0f} % below"
-    ax.plot(grid, result.decision_function(grid[:, None]), label=label)
-ax.plot(x, t, "k.", label="targets")
-ax.set(xlabel="x")
-ax.legend(fontsize=8, loc="lower left")
+    axes.plot(grid, result.decision_function(grid[:, None]), label=label)
+axes.plot(x, t, "k.", label="targets")
+axes.set(xlabel="x")
+axes.legend(fontsize=8, loc="lower left")
 
 # %%
 # At a stationary point at most the share τ of the targets is strictly below the curve, and at least
