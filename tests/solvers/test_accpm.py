@@ -222,6 +222,6 @@ def test_rounding_is_blamed_in_the_end() -> None:
     """Nobody gets to 1e-15: it says so, soon, and is as near as rounding allows."""
     solution = run(ProxyDual(random_problem("sigmoid", n=40, seed=5), 1.0, 1.0), tol=1e-15)
     assert solution.status is Status.INACCURATE
-    assert solution.trace.residual[-1] < 1e-9
+    assert solution.trace.residual[-1] < 1e-8
     assert solution.iterations < 300
     assert solution.trace.calls[-1] <= solution.iterations + 4  # one evaluation a cut
