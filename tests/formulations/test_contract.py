@@ -51,7 +51,7 @@ def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
     if "Array" in str(field.type):
         generator = np.random.default_rng(8)
         A, weights = generator.standard_normal((N, N)), generator.uniform(0.2, 2.5, N)
-        some, several = np.arange(N) // 2 % 2, np.array([A @ A.T, np.eye(N)])
+        some, several = np.minimum(np.arange(N), 1), np.array([A @ A.T, np.eye(N)])
         return [A, weights, np.outer(weights, weights), some, several]
     if "float" in str(field.type):
         return [0.3, 1.5, 30.0]
