@@ -110,6 +110,10 @@ class _Dual:
             raise IncompatibleSolver(f"{declared} has no Lagrangian dual of its box: {reason}.")
         task = Task(problem=problem, formulation=declared, program=program, time_limit=time_limit)
         search = GlobalSearch(task, GAP)
+        if search.form.ray is not None:
+            raise IncompatibleSolver(
+                f"{declared} has no Lagrangian dual of its box: its weights have no upper bound."
+            )
         search.run()
         ends = search.bracket
         # Conditions of the optimum may have narrowed the box in which the search began.

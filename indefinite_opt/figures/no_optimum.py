@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indefinite_opt.algebra import symbol_text
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnboundedProblem
 from indefinite_opt.figures import style
 from indefinite_opt.figures.plane import Plane, clipped
 from indefinite_opt.foundation import Array
@@ -78,7 +78,10 @@ def no_optimum_figure(proof: NoOptimum | UnboundedRay) -> Figure:
     """
     if not isinstance(proof, NoOptimum | UnboundedRay) or not proof.proved:
         expected = "a proof of verify that a program is unbounded or infeasible"
-        raise ParameterError("proof", expected, str(proof))
+        hint = ""
+        if isinstance(proof, UnboundedProblem | InfeasibleProblem):
+            hint = "iopt.verify(problem, error) makes it of this error."
+        raise ParameterError("proof", expected, f"{type(proof).__name__}: {proof}", hint)
     flat = isinstance(proof, NoOptimum) and proof.form.cost.size == 2
     figure, (ax,) = style.panels(*((5.8, 5.0) if flat else (7.0, 3.6)))
     if isinstance(proof, UnboundedRay):
@@ -88,7 +91,9 @@ def no_optimum_figure(proof: NoOptimum | UnboundedRay) -> Figure:
         title = "unbounded: the objective falls along the ray"
         (_draw_ray if flat else _draw_along)(ax, proof)
     else:
-        title = "infeasible: what the rows exclude covers the plane"
+        title = "infeasible: these rows contradict each other"
+        if flat:
+            title = "infeasible: what the rows exclude covers the plane"
         (_draw_halves if flat else _draw_weights)(ax, proof)
     style.legend_above(ax, title, columns=1 if flat else 2)
     return figure

@@ -349,6 +349,8 @@ class Formulation(Declaration):
             return found
         if model.coef is None:
             hint = "Give its Model the coefficients of the decision values."
+            if self.task == "clusters":
+                hint = "`result.clusters` has the clusters of its points; others have none."
             raise ProblemError("classifier", "a model with coef", f"{self}, which has none", hint)
         shelf, sides = derived_values(problem), 2 if problem.gram.asymmetric else 1
         known, coefficients = shelf.get("coef", (None, None))

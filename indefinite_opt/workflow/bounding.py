@@ -153,7 +153,8 @@ def bound(
         functions of one variable each, and otherwise by a doubly nonnegative relaxation.
         "relaxation" bounds the whole box only. "lagrangian" is the dual of the program whose box is
         written (x_i - l_i)(u_i - x_i) ≥ 0; the gap that it leaves is the duality gap of a nonconvex
-        program. Each other method also computes this bound, for up to 200 variables. "clarabel" and
+        program. Each other method also computes this bound, for up to 200 variables, unless the
+        spectral bound closes the bracket. "clarabel" and
         "scs" solve the relaxation without triangle inequalities, through cvxpy, and derive a safe
         bound from the multipliers (n up to about 50). "cheap" stops after the bounds that need no
         such relaxation. If there is no time for any of them, a linear minorant gives a bound

@@ -56,5 +56,7 @@ def test_programs_without_a_finite_box_are_refused() -> None:
     problem = iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], [1, -1])
     with pytest.raises(iopt.errors.IncompatibleSolver, match="finite upper bound"):
         figures.lagrangian(problem, iopt.SVMDual(C=np.inf, bias=False))
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="no upper bound"):
+        figures.lagrangian(iopt.KernelProblem(np.eye(2), [1, -1]), iopt.SVMDual(C=np.inf))
     with pytest.raises(iopt.errors.IncompatibleSolver, match="not a quadratic program"):
         figures.lagrangian(problem, "LussDual")

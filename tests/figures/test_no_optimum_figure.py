@@ -56,6 +56,7 @@ def test_weights_of_rows_in_more_variables() -> None:
     qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), G=G, h=[1.0, -0.8, -0.6], lb=[-1, -1, 0])
     figure = figures.no_optimum_figure(iopt.verify(qp, {"conflict": {"inequalities": [1, 1, 1]}}))
     assert labels(figure) == ["upper ends"]
+    assert "contradict" in figure.axes[0].get_legend().get_title().get_text()
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     np.testing.assert_allclose(heights, heights[0])
 
@@ -65,3 +66,5 @@ def test_nothing_is_drawn_that_is_not_proved() -> None:
     proof = iopt.verify(qp, {"ray": [1.0, 0.0]})
     with pytest.raises(iopt.errors.ParameterError, match="NOT PROVED"):
         figures.no_optimum_figure(proof)
+    with pytest.raises(iopt.errors.ParameterError, match=r"iopt\.verify\(problem, error\)"):
+        figures.no_optimum_figure(iopt.errors.UnboundedProblem("endless"))  # type: ignore[arg-type]

@@ -32,16 +32,19 @@ def test_boxes_cover_the_whole_box_and_bound_what_is_in_them(bracket: Bracket) -
     values = (-(x**2)).sum(axis=1) + x @ [0.05, 0.02]
     assert [box.parent for box in tree].index(-1) == 0
     np.testing.assert_array_equal([tree[0].lower, tree[0].upper], [[-1.5, -1.5], [1.5, 1.5]])
+    filled = 0
     for k, box in enumerate(tree):
         # Small boxes near the optimum may hold none of these points.
         held = ((x >= box.lower) & (x <= box.upper)).all(axis=1)
         assert np.all(values[held] >= box.bound - 1e-9)
+        filled += bool(held.any())
         parts = [each for each in tree if each.parent == k]
         assert (box.variable >= 0) == bool(parts)
         if parts:
             covered = [((x >= p.lower) & (x <= p.upper)).all(axis=1) for p in parts]
             kept = ((x >= box.left[0]) & (x <= box.left[1])).all(axis=1)  # type: ignore[index]
             assert np.any(covered, axis=0)[kept].all()
+    assert filled >= 5
     leaves = [box.bound for box in tree if box.variable < 0 and box.left is not None]
     assert min(leaves) == pytest.approx(bracket.lower, rel=1e-9)
 

@@ -198,7 +198,10 @@ def test_every_program_answers_the_same_questions(formulation: iopt.Formulation)
     point = program.at(program.from_values(given))
     close, _ = answers.attained(program, point, program.infeasibility(point.x))
     # The rows of a square system leave one point: up to 5e-12 were measured far away from it.
-    assert program.infeasibility(close.x) <= (5e-11 if "AsKLS" in str(formulation) else 1e-12)
+    # Atoms have less room, and at τ near 1 the projection onto the line moves nearly all weights.
+    tight = not isinstance(program, ConvexProgram) and "Quantile" not in str(formulation)
+    allowed = 1e-13 if tight else 1e-12
+    assert program.infeasibility(close.x) <= (5e-11 if "AsKLS" in str(formulation) else allowed)
     again, _ = answers.attained(program, close, program.infeasibility(close.x))
     if isinstance(program, ConvexProgram):  # there is less room above atoms
         assert again.value <= close.value + 1e-12 * abs(close.value)

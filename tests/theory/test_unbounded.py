@@ -427,3 +427,16 @@ def test_a_formulation_is_needed_for_a_kernel_problem() -> None:
     K, y = small(3)
     with pytest.raises(iopt.errors.ParameterError, match="a formulation of a kernel problem"):
         iopt.theory.unbounded_ray(iopt.KernelProblem(K, y))
+
+
+def test_a_ray_whose_numbers_were_changed_is_not_proved() -> None:
+    """x₁x₂ falls along (-1, 1), and grows along (1, 1)."""
+    x = cp.Variable(2, name="x")
+    ray = iopt.theory.unbounded_ray(cp.Model(minimize=x[0] * x[1] + cp.sum(cp.logistic(x))))
+    assert ray is not None
+    assert ray.proved
+    ray.document["direction"] = [[1, 1], [1, 1]]
+    assert not ray.proved
+    assert str(ray).startswith("NOT PROVED")
+    with pytest.raises(iopt.errors.ParameterError, match="NOT PROVED"):
+        iopt.figures.no_optimum_figure(ray)

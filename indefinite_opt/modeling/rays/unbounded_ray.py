@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, read_json
-from indefinite_opt.modeling.rays.ray_checker import FORMAT, check
+from indefinite_opt.modeling.rays.ray_checker import FORMAT, FailedRay, check
 from indefinite_opt.quadratic import write_document
 
 
@@ -26,7 +26,7 @@ class UnboundedRay:
     linear : Fraction or None
         b; None if it is not known, as of a Euclidean norm, and a < 0 is the proof.
     proved : bool
-        True.
+        Whether the checker finds a and b as they are here, each time that it is asked.
     direction, start : dict of str to array
         d and s by the names of the variables, rounded to doubles.
     ray : array
@@ -48,7 +48,13 @@ class UnboundedRay:
     linear: Fraction | None
     document: dict[str, Any] = field(repr=False)
     shapes: dict[str, tuple[int, ...]] = field(repr=False)
-    proved = True
+
+    @property
+    def proved(self) -> bool:
+        try:
+            return self.check() == (self.quadratic, self.linear)
+        except FailedRay:
+            return False
 
     @property
     def direction(self) -> dict[str, Array]:
@@ -80,6 +86,8 @@ class UnboundedRay:
         return write_document(self.document, path)
 
     def __str__(self) -> str:
+        if not self.proved:
+            return "NOT PROVED: the checker does not find that the objective falls along the ray."
         power = "t²" if self.quadratic else "t"
         return (
             "PROVED: the model is unbounded, as its objective goes to infinity in proportion to "

@@ -265,9 +265,13 @@ def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: 
 
 
 def lagrangian_bound(qp: QP) -> float:
-    """The lower bound of F by its Lagrangian dual; nan if the settings do not ask for it."""
+    """The lower bound of F by the Lagrangian dual of its box; nan for more variables than the
+    settings allow, or without a finite box.
+
+    Inequality rows have slacks, whose ranges are part of the box.
+    """
     form = finite_form(qp)
-    if form is None or form.n > Settings().max_lagrangian_variables:
+    if form is None or form.ray is not None or form.n > Settings().max_lagrangian_variables:
         return np.nan
     box = form.conditions.start()
     scaled = form.quadratic.scaled(box.lower, box.upper)

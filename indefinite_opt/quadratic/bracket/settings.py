@@ -46,7 +46,7 @@ class Settings:
     """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
     max_lagrangian_variables: int = 200
     """The Lagrangian dual bounds boxes of up to so many variables before the relaxation does: for
-    200 it takes a quarter of a second, where the search takes 10 seconds and more."""
+    200 it takes a third of a second, where the search takes 10 seconds and more."""
     default_max_nodes: int = 20_000
     """Most nodes if neither their number nor the time is limited: minutes for ten variables."""
     seconds_per_unit: float = 2.0
