@@ -279,6 +279,8 @@ _ALL = (
            lambda fit: fit.split.problem.signature[0]),
     Metric("signature_q", "number q of negative eigenvalues of the centred training kernel matrix",
            lambda fit: fit.split.problem.signature[1]),
+    Metric("negative_share", "share of the spectrum of the centred training kernel matrix that is "
+           "negative", lambda fit: fit.split.problem.negative_share),
     Metric("seconds", "training time of the last fit", lambda fit: fit.seconds, False),
     Metric("prediction_seconds", "time to classify all test points from their kernel values",
            lambda fit: fit.prediction[1], False),

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.studies import Data
-from reproduction.atlas import page
 from reproduction.atlas.pairs import Pair, find, pairs
-from reproduction.atlas.protocol import FULL, QUICK, QUICK_PAIRS, Row, run
-from reproduction.atlas.table import CELLS, NOTE, read, write
+from reproduction.atlas.protocol import (
+    FULL,
+    PILOT,
+    QUICK,
+    QUICK_PAIRS,
+    Row,
+    Unit,
+    run,
+    units,
+)
+from reproduction.atlas.table import CELLS, NOTE, read, together, write
 
 PAGE = Path("docs/reproduction/atlas.md")
+
+PARTS = ("study", "proofs", "ends", "times")
+
+
+class TimeIsOver(Exception):
+    """The minutes of a run are over."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,13 +44,16 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m reproduction.atlas",
         description="Run the formulations on many real similarities, with proofs. Each finished "
         "cell is stored, so that a run that was ended in any way continues where it was. A run "
-        "ends with the table of its cells and its page in the store.",
+        "ends with the table of its finished parts.",
     )
     add = made.add_argument
     add("--list", action="store_true", help="list the pairs of data and similarity")
     add("--quick", action="store_true", help="run a handful of pairs and methods, in two minutes")
+    add("--pilot", action="store_true", help="run the wide grids by which the grids were fixed")
     add("--only", metavar="NAME", default="*", help="pairs whose names fit, such as 'gunpoint-*'")
-    add("--seeds", type=int, default=1, help="number of seeds of the folds; 1 by default")
+    add("--part", choices=PARTS, action="append", help="run this part; by default all, in turn")
+    add("--seeds", type=int, help="run the first of the seeds only; by default all three")
+    add("--minutes", type=float, default=math.inf, help="stop then; the same command goes on")
     add("--jobs", type=int, default=2, help="processes that share the cells; 2 by default")
     add("--cluster", help="address of a Dask scheduler, whose workers were started in this folder")
     add("--store", type=Path, default=Path("reproduced/atlas"), help="folder of cells and matrices")
@@ -46,7 +67,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 2 after a known error, 1 if a file cannot be written, 130 after Ctrl-C."""
+    """Run the command.
+
+    2 after a known error, 1 if a file cannot be written, 130 after Ctrl-C, 75 if there was not
+    enough time.
+    """
     given = parser().parse_args(arguments)
     try:
         if given.list:
@@ -54,12 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sizes = f"{pair.n} objects, {len(pair.classes)} classes"
                 print(f"{pair.name:28}{sizes:26}{pair.similarity.meaning}")
         elif given.report:
+            
             table = read() if CELLS.is_file() else None
             note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
             for path in page.write(table, FULL, PAGE, note):
                 print(path)
         else:
             execute(given)
+    except TimeIsOver:
+        print("the minutes are over; the same command goes on", file=sys.stderr)
+        return 75
     except (IndefiniteOptError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, IndefiniteOptError) else 1
@@ -70,33 +99,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Run the pairs that were asked for and are there, and write their table and page."""
-    chosen, protocol = find(given.only), QUICK if given.quick else FULL
+    """Run the pairs that were asked for and are there, and write the table of finished parts."""
+    end = time.monotonic() + 60.0 * given.minutes
+    protocol = QUICK if given.quick else PILOT if given.pilot else FULL
+    if given.seeds is not None:
+        protocol = replace(protocol, seeds=protocol.seeds[: given.seeds])
+    chosen = find(given.only)
     if given.quick and given.only == "*":
         chosen = {name: chosen[name] for name in QUICK_PAIRS}
     data = at_hand(chosen, given.store / "matrices")
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
-    given.store.mkdir(parents=True, exist_ok=True)
-    began = time.perf_counter()
-    with Console(stderr=True).status("") as shown:
+    finished = given.store / "parts"
+    for unit in itertools.chain(*(units(protocol, part) for part in given.part or PARTS)):
+        base = finished / f"{Unit('study', unit.seed, unit.fold)}.csv.gz"
+        if unit.part in ("proofs", "ends") and not base.is_file():
+            raise DataError("part", "the study before its proofs and ends", f"no {base.name}")
+        studied: Any = read(base).to_dict("records") if base.is_file() else []
+        with Console(stderr=True).status("") as shown:
 
-        def advance(done: int, total: int, row: Row) -> None:
-            what = row.get("data") or row.get("setting", "")
-            shown.update(f"{done} of {total} cells, {what} {row.get('method', '')}")
+            def advance(done: int, total: int, row: Row, unit: Unit = unit) -> None:
+                what = row.get("data") or row.get("setting", "")
+                shown.update(f"{unit}: {done} of {total} cells, {what} {row.get('method', '')}")
+                if time.monotonic() > end:
+                    raise TimeIsOver
 
-        rows = run(
-            data, protocol, range(given.seeds), given.store / "cells.jsonl", given.jobs,
-            given.cluster, advance,
-        )  # fmt: skip
-    print(f"{len(rows)} rows of {len(data)} pairs in {time.perf_counter() - began:.0f} s")
-    kept = write(rows, given.store / CELLS.name)
+            rows = run(
+                unit, data, protocol, given.store / "cells.jsonl", studied, given.jobs,
+                given.cluster, advance,
+            )  # fmt: skip
+        write(rows, finished / f"{unit}.csv.gz")
+        print(f"{unit}: {len(rows)} rows of {len(data)} pairs", flush=True)
+    kept = write(together(finished), given.store / CELLS.name)
     print(f"Table: {kept}")
     if given.keep:
         CELLS.write_bytes(kept.read_bytes())
         NOTE.unlink(missing_ok=True)
-    for path in page.write(read(kept), protocol, given.store / PAGE.name):
-        print(f"Page: {path}")
 
 
 def at_hand(chosen: dict[str, Pair], folder: Path) -> dict[str, Data]:

@@ -19,10 +19,8 @@ from indefinite_opt.studies import Data
 from reproduction.atlas.objects import LOADERS, Matrix
 from reproduction.atlas.similarities import SIMILARITIES
 
-DISTANCES = ("distance(distance=precomputed, form=linear)", *(
-    f"distance(distance=precomputed, form=gaussian, gamma={gamma})" for gamma in (0.1, 1, 10)
-))  # fmt: skip
-"""-d²/2 and exp(-γd²), for distances in units of their median."""
+FIRST = "distance(distance=precomputed, form=linear)"
+"""The first kernel of distances, -d²/2; others depend on the points that train."""
 
 SIGMOIDS = ((1.0, -1.0), (0.3, -1.0), (3.0, -1.0), (1.0, 0.0))
 """d a and r of tanh(a⟨x, x′⟩ + r), for points with d features."""
@@ -97,7 +95,7 @@ class Pair:
             raise DataError(self.name, f"classes of {self.classes} objects", f"{sizes}")
         return Data(dataset, kernels)
 
-    def _made(self, path: Path) -> tuple[iopt.datasets.Dataset, Sequence[str] | None]:
+    def _made(self, path: Path) -> tuple[iopt.datasets.Dataset, str | Sequence[str] | None]:
         if self.similarity.function in POINTS:
             points, labels = self._loaded()
             scaling, kernels = POINTS[self.similarity.function]
@@ -115,7 +113,7 @@ class Pair:
                 dataset = iopt.datasets.Dataset(self.name, arrays["y"], **matrices)
         except (ValueError, KeyError, OSError, zipfile.BadZipFile):
             raise DataError(self.name, "a matrix that was kept", str(path), "Delete it.") from None
-        return dataset, DISTANCES if "D" in matrices else None
+        return dataset, FIRST if "D" in matrices else None
 
     def _loaded(self) -> Any:
         loader, *arguments = self.objects

@@ -1,30 +1,30 @@
-"""What the atlas runs: all methods on the same nested folds, and the ends of descents.
+"""What the atlas runs, as `design.md` plans it: a study, proofs, ends of searches, and times.
 
-The study trains and tests every method. Parameters and kernels are chosen by three inner folds of
-the training points; each nonconvex program that is tested gets some seconds for a proof. More than
-two classes are trained one against one, and share these seconds.
+The study trains and tests every method on the same nested folds. Parameters and kernels are chosen
+on inner folds of the training points. The other parts begin with what the study has chosen for
+`SVMDual` and the other methods in the folds of the first seed.
 
-Left out are `GuoSchuurmansQP`, whose program is that of `ConvexHullDual`; `NuSVM`, whose
-program differs from it only where eᵀα > ν, and whose searches take longer than all others together;
-`ConvexHullPrimal` and `PseudoEuclideanPrimal`, which are unbounded on indefinite kernels;
-`AsKLS` and `BilinearSVM`, which are for asymmetric similarities;
-`SpectrumSVM` with flip, whose classifier is that of `ESVM`; and the relevance vector machine, which
-takes longer than all convex programs. The atlas was run before the package had `KernelFisher`,
-`L2SVM`, `LaplacianSVM`, `LearnedKernel`, `LeastSquaresSVM`, `MixedNormSVM`, `MultipleKernelSVM`,
-`NoisyLPSVM`, `RankingSVM` and `SVDDneg`.
-
-The ends are those of LIBSVM and of descents on the same dual. They are compared with
-the optimum that is proved, on the two largest classes of each pair and with its first kernel.
+Left out are methods that are another one under a second name or at another parameter:
+`SeparabilitySVM`, whose classifier is that of square; `SpectrumSVM` with flip, whose classifier is
+that of `ESVM`; `GuoSchuurmansQP` and `NuSVM`, whose programs are that of `ConvexHullDual`, the
+second but for eᵀα > ν; and `LussBall`, which is `LussDual` at a ρ that depends on α. Left out, too,
+are methods that need something that these data do not have: `ConvexHullPrimal` and
+`PseudoEuclideanPrimal`, which are unbounded on indefinite kernels; `AsKLS` and `BilinearSVM`, which
+are for asymmetric similarities; `LaplacianSVM` and `RankingSVM`, which are for points without
+labels and for ranks; `MultipleKernelSVM` and `MixedNormSVM`, which are for several kernels at a
+time; `NoisyLPSVM`, which is for noise that is known; and `SVDDneg`, which describes one class.
+`LeastSquaresSVM` has no minimum on most indefinite kernels, where its saddle point is `LSSVM`.
+`LearnedKernel` is a semidefinite program, whose time does not allow a grid.
 """
 
 from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,49 +38,58 @@ from indefinite_opt.studies import (
     Nested,
     RepeatedKFold,
     Study,
-    StudyOutcome,
 )
+from indefinite_opt.studies.protocols import Division
+from indefinite_opt.studies.protocols import Protocol as Divisions
 from reproduction.declaration import solve
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 Progress = Callable[[int, int, Row], None]
 
-BOUNDS = [0.1, 1, 10]
-"""C of the grids, for distances in units of their median and kernels of that size."""
-
-RELATIVE = [1.2, 2, 5]
-"""Bounds of the weights in units of the least feasible one."""
-
-METHODS: Mapping[str, Grid] = {
-    "SVMDual": Grid("SVMDual", C=BOUNDS),
-    "ConvexHullDual": Grid("ConvexHullDual", relative=RELATIVE),
-    "LIBSVM": Grid("LIBSVM", C=BOUNDS),
-    "clip": Grid("SpectrumSVM(transform=clip)", C=BOUNDS),
-    "shift": Grid("SpectrumSVM(transform=shift)", C=BOUNDS),
-    "square": Grid("SpectrumSVM(transform=square)", C=BOUNDS),
-    "ESVM": Grid("ESVM", C=BOUNDS),
-    "KSVM": Grid("KSVM", C=BOUNDS),
-    "LPSVM": Grid("LPSVM", C=BOUNDS),
-    "GuoSchuurmansLP": Grid("GuoSchuurmansLP", relative=RELATIVE),
-    "SeparabilitySVM": Grid("SeparabilitySVM", C=BOUNDS),
-    "KernelLogistic": Grid("KernelLogistic", C=BOUNDS),
-    "LussDual": Grid("LussDual", C=BOUNDS),
-    "LussBall": Grid("LussBall", C=BOUNDS),
-    "UniformWeights": Grid("UniformWeights"),
-    "LSSVM": Grid("LSSVM", C=BOUNDS),
-    "1-NN": Grid("KNN(k=1)"),
-    "k-NN": Grid("KNN", k=[3, 5, 9]),
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "SVMDual": ("SVMDual", "C"),
+    "ConvexHullDual": ("ConvexHullDual", "relative"),
+    "LIBSVM": ("LIBSVM", "C"),
+    "clip": ("SpectrumSVM(transform=clip)", "C"),
+    "flip": ("ESVM", "C"),
+    "shift": ("SpectrumSVM(transform=shift)", "C"),
+    "square": ("SpectrumSVM(transform=square)", "C"),
+    "KSVM": ("KSVM", "C"),
+    "LPSVM": ("LPSVM", "C"),
+    "GuoSchuurmansLP": ("GuoSchuurmansLP", "relative"),
+    "KernelLogistic": ("KernelLogistic", "C"),
+    "LussDual": ("LussDual", "C", "rho"),
+    "LSSVM": ("LSSVM", "C"),
+    "KernelFisher": ("KernelFisher", "mu"),
+    "UniformWeights": ("UniformWeights",),
+    "k-NN": ("KNN", "k"),
 }
-"""The methods by their labels; every grid also has the kernels of the data."""
+"""The methods by their labels, each with the names of the parameters that are tuned."""
 
 NONCONVEX = ("SVMDual", "ConvexHullDual")
 """The methods whose programs are not convex on an indefinite kernel."""
 
-METRICS = ("accuracy", "claim", "proved_within", "seconds")
+FORMS = ("linear", "gaussian")
+"""-d²/2 and exp(-γd²) of distances d."""
+
+METRICS = ("accuracy", "claim", "negative_share", "seconds")
 
 PROVED, USUAL, DESCENT, LIBSVM = "proved", "usual search", "one descent", "LIBSVM"
 """The ends that are compared; those of random starts are numbered."""
+
+
+@dataclass(frozen=True)
+class Fold(Divisions):
+    """One fold of as many shuffled stratified ones."""
+
+    folds: int
+    seed: int
+    fold: int
+
+    def divisions(self, y: NDArray[Any]) -> list[Division]:
+        """The division of which these points are tested."""
+        return [RepeatedKFold(self.folds, seed=self.seed).divisions(y)[self.fold]]
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,17 @@ class Protocol:
 
     Attributes
     ----------
+    grids : mapping
+        The values of each parameter that is tuned; `gamma` is that of `relative_gamma`, in units of
+        1/(w b), where w and b are the medians of the distances within and between the classes.
+    seeds : tuple of int
+        Of the folds; proofs, ends and times are those of the first.
     folds, inner : int
         Outer folds, and inner ones that choose parameters.
+    tested : int
+        The first of the outer folds that are run.
+    time_limit : float
+        Seconds of each fit.
     seconds : float
         For the proof of each nonconvex program.
     ends_folds : int
@@ -101,61 +119,147 @@ class Protocol:
         Labels in `METHODS`.
     """
 
+    grids: Mapping[str, Sequence[float]]
+    seeds: tuple[int, ...] = (0, 1, 2)
     folds: int = 5
     inner: int = 3
+    tested: int = 5
+    time_limit: float = 60.0
     seconds: float = 30.0
     ends_folds: int = 2
     starts: int = 20
-    methods: tuple[str, ...] = tuple(METHODS)
+    methods: tuple[str, ...] = field(default=tuple(METHODS))
 
-    def study(self, data: Any, seed: int) -> Study:
-        """All methods on pairs with the divisions of a seed."""
-        outer, inner = (RepeatedKFold(count, seed=seed) for count in (self.folds, self.inner))
-        methods = {name: METHODS[name] for name in self.methods}
-        return Study(data, methods, Nested(outer, inner), METRICS, prove=self.seconds)
+    def grid(self, label: str, distances: bool) -> Grid:
+        """The grid of a method; for distances it has their forms, too."""
+        method, *tuned = METHODS[label]
+        values: dict[str, Any] = {name: self.grids[name] for name in tuned}
+        if distances:
+            values |= {"form": FORMS, "relative_gamma": self.grids["gamma"]}
+        return Grid(method, **values)
 
-    def ends(self, data: Mapping[str, Data]) -> Computation:
-        """The ends of descents on each pair, fold and C."""
-        settings = {
-            f"{name}, C={C}, fold {fold}": {
-                "data": one, "C": C, "fold": fold, "folds": self.folds, "starts": self.starts,
-                "seconds": self.seconds,
-            }
-            for name, one in data.items() for fold in range(self.ends_folds) for C in BOUNDS
-        }  # fmt: skip
-        return Computation(ends, settings)
+    def study(self, data: Mapping[str, Data], seed: int, fold: int) -> list[Study]:
+        """All methods on one fold of each pair: those of distances, and then all others."""
+        own = {name: with_unit(one, self, seed, fold) for name, one in data.items()}
+        divided = Nested(Fold(self.folds, seed, fold), RepeatedKFold(self.inner, seed=seed))
+        found = []
+        for distances in (True, False):
+            chosen = {name: one for name, one in own.items() if has_distances(one) is distances}
+            if chosen:
+                grids = {label: self.grid(label, distances) for label in self.methods}
+                found.append(Study(chosen, grids, divided, METRICS, time_limit=self.time_limit))
+        return found
+
+    def chosen(self, data: Data, fold: int, label: str, title: str) -> tuple[Data, Grid]:
+        """What the study has chosen by this title in a fold of the first seed, and its data."""
+        (study,) = self.study({"": data}, self.seeds[0], fold)
+        grid = study.grid("", label)
+        entry = next(each for each in grid.entries if str(each) == title)
+        return study.sources[""], Grid(entry.method, kernel=entry.kernel)
 
 
-FULL = Protocol()
+GRIDS: Mapping[str, Sequence[float]] = {
+    "C": [0.1, 1, 10, 100, 1000],
+    "relative": [1.1, 1.5, 2.5, 5, 20],
+    "rho": [0.1, 10, 1000],
+    "mu": [0.01, 0.1, 1, 10, 100],
+    "k": [1, 3, 5, 9, 15],
+    "gamma": [0.1, 0.3, 1, 3, 10],
+}
+
+FULL = Protocol(GRIDS)
+
+PILOT = Protocol(
+    {
+        "C": [0.01, 0.1, 1, 10, 100, 1000, 10000],
+        "relative": [1.05, 1.2, 2, 5, 20, 100],
+        "rho": [0.01, 1, 100, 10000],
+        "mu": [0.001, 0.01, 0.1, 1, 10, 100, 1000],
+        "k": [1, 3, 5, 9, 15, 25],
+        "gamma": [0.01, 0.1, 0.3, 1, 3, 10, 100],
+    },
+    seeds=(1000,), tested=1,
+)  # fmt: skip
+"""The wide grids by which `GRIDS` were fixed, on one fold of the pairs of the first atlas."""
 
 QUICK = Protocol(
-    folds=2, inner=2, seconds=1.0, ends_folds=1, starts=5,
-    methods=("SVMDual", "LIBSVM", "clip", "ESVM", "LPSVM", "1-NN"),
+    {**GRIDS, "C": [0.1, 1, 10], "gamma": [0.1, 1, 10]},
+    seeds=(0,), folds=2, inner=2, tested=2, seconds=1.0, ends_folds=1, starts=5,
+    methods=("SVMDual", "LIBSVM", "clip", "flip", "LPSVM", "k-NN"),
 )  # fmt: skip
 """What `--quick` runs, on `QUICK_PAIRS`."""
 
 QUICK_PAIRS = ("aural-sonar", "mites-bray-curtis", "cat-cortex", "wine-tl1", "iris-tanh")
 
 
-def spectrum(data: Data) -> Row:
-    """The number of points and classes of a pair, and the spectrum of its first kernel."""
-    problem = data.problem
+def has_distances(data: Data) -> bool:
+    """Whether the data are distances, of which kernels of several forms and γ are made."""
+    return data.problem.D is not None
+
+
+def with_unit(data: Data, protocol: Protocol, seed: int, fold: int) -> Data:
+    """The data with the kernel exp(-d²/(w b)) of the training points of a fold, if distances."""
+    if not has_distances(data):
+        return data
+    train = divided(data, protocol, seed, fold).train
+    within, between = medians(data.problem.D[np.ix_(train, train)], data.y[train])
+    gamma = 1.0 / (within * between)
+    return replace(data, kernel=f"distance(distance=precomputed, form=gaussian, gamma={gamma!r})")
+
+
+def divided(data: Data, protocol: Protocol, seed: int, fold: int) -> Division:
+    """The training and test points of a fold."""
+    return Fold(protocol.folds, seed, fold).divisions(data.y)[0]
+
+
+def medians(D: Array, y: NDArray[Any]) -> tuple[float, float]:
+    """The median of the distances between two points of one class, and of two classes.
+
+    More than half of the distances within the classes may be 0; then the first is the second.
+
+    >>> medians(np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 3.0], [5.0, 3.0, 0.0]]), np.array([0, 0, 1]))
+    (1.0, 4.0)
+    """
+    i, j = np.triu_indices(len(y), 1)
+    same = y[i] == y[j]
+    between = float(np.median(D[i, j][~same]))
+    return float(np.median(D[i, j][same])) or between, between
+
+
+def described(data: Data, protocol: Protocol, seed: int, fold: int) -> Row:
+    """The number of points and classes, and the spectrum of the first kernel where points train."""
+    division = divided(data, protocol, seed, fold)
+    problem = data.split(data.problem, division.train, division.test).problem
     p, q = problem.signature
     return {
-        "n": problem.n, "classes": problem.classes.size, "p": p, "q": q,
-        "negative": problem.negative_share,
+        "run": seed, "fold": fold, "n": data.problem.n, "classes": problem.classes.size,
+        "p": p, "q": q, "negative_share": problem.negative_share,
     }  # fmt: skip
 
 
-def largest_classes(y: NDArray[Any]) -> NDArray[np.intp]:
-    """The places of the points of the two largest classes, of equal ones the first.
+def proof(data: Data, protocol: Protocol, fold: int, label: str, title: str) -> Row:
+    """The fit that the study has chosen for a nonconvex method, with some seconds for a proof."""
+    own, grid = protocol.chosen(data, fold, label, title)
+    divided = Fold(protocol.folds, protocol.seeds[0], fold)
+    metrics = (*METRICS, "proved_within")
+    study = Study({"": own}, {label: grid}, divided, metrics, prove=protocol.seconds)
+    return study.run(progress=False).rows[0] | {"fold": fold}
+
+
+def timed(data: Data, protocol: Protocol, label: str) -> Row:
+    """The study of a method on the first fold of the first seed, for the seconds that it takes."""
+    (study,) = replace(protocol, methods=(label,)).study({"": data}, protocol.seeds[0], 0)
+    return study.run(progress=False).rows[0]
+
+
+def largest_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """The two largest classes, of equal ones the first, in their order.
 
     >>> largest_classes(np.array([0, 1, 1, 2, 2, 2, 0]))
-    array([0, 3, 4, 5, 6])
+    array([0, 2])
     """
     labels, sizes = np.unique(y, return_counts=True)
-    chosen = labels[np.argsort(-sizes, kind="stable")[:2]]
-    return np.flatnonzero(np.isin(y, chosen))
+    return np.sort(labels[np.argsort(-sizes, kind="stable")[:2]])
 
 
 def objective(K: Array, coef: Array) -> float:
@@ -180,27 +284,22 @@ def random_start(y: Array, C: float, seed: int) -> Array:
     return alpha
 
 
-def ends(data: Data, C: float, fold: int, folds: int, starts: int, seconds: float) -> list[Row]:
-    """Objectives and accuracies of the points at which methods end on one `SVMDual`.
+def ends(data: Data, protocol: Protocol, fold: int, C: float, title: str) -> list[Row]:
+    """Objectives and accuracies of the points at which searches end on one `SVMDual`.
 
-    Parameters
-    ----------
-    data : Data
-    C : float
-    fold, folds : int
-        The test points are those of this fold, of as many stratified ones with seed 0.
-    starts : int
-        Random starts from which the descent runs.
-    seconds : float
-        For the proof.
+    The program is that of the two largest classes in a fold of the first seed, with the kernel
+    that the study has chosen there for `SVMDual` by this title.
     """
-    places = largest_classes(data.y)
-    division = RepeatedKFold(folds).divisions(data.y[places])[fold]
-    split = data.split(data.problem, places[division.train], places[division.test])
+    own, grid = protocol.chosen(data, fold, "SVMDual", title)
+    division = divided(data, protocol, protocol.seeds[0], fold)
+    two = np.isin(data.y, largest_classes(data.y))
+    train, test = (part[two[part]] for part in division[2:])
+    split = own.split(own.with_kernel(grid.kernels[0]), train, test)
     problem, formulation = split.problem, iopt.SVMDual(C=C)
     p, q = problem.signature
     shared = {
-        "fold": fold, "C": C, "n": problem.n, "p": p, "q": q, "negative": problem.negative_share
+        "fold": fold, "C": C, "n": problem.n, "p": p, "q": q, "chosen": str(grid.entries[0]),
+        "negative_share": problem.negative_share,
     }  # fmt: skip
 
     def row(name: str, train: Callable[[], Any]) -> Row:
@@ -214,62 +313,90 @@ def ends(data: Data, C: float, fold: int, folds: int, starts: int, seconds: floa
             "accuracy": float(np.mean(hits)), "seconds": spent,
         }  # fmt: skip
 
-    result = solve(problem, formulation, prove=seconds)
+    result = solve(problem, formulation, prove=protocol.seconds)
     rows = [
         row(PROVED, lambda: result)
-        | {
-            "seconds": result.seconds,
-            "proved_within": result.certificate.proved_within,
-        },
+        | {"seconds": result.seconds, "proved_within": result.certificate.proved_within},
         row(USUAL, lambda: solve(problem, formulation)),
         row(DESCENT, lambda: solve(problem, formulation, "smo")),
         row(LIBSVM, lambda: iopt.LIBSVM(C=C).fit(problem)),
     ]
-    for k in range(starts):
+    for k in range(protocol.starts):
         start = {"alpha": random_start(problem.y, C, k)}
         rows.append(row(str(k), functools.partial(solve, problem, formulation, "smo", start=start)))
     return rows
 
 
+class Unit(NamedTuple):
+    """What is run, stored and put into the table as a whole: a part on one fold of all pairs."""
+
+    part: str
+    seed: int
+    fold: int
+
+    def __str__(self) -> str:
+        return f"{self.part}-{self.seed}-{self.fold}"
+
+
+def units(protocol: Protocol, part: str) -> list[Unit]:
+    """The units of a part in the order in which they run: seed after seed.
+
+    >>> [str(unit) for unit in units(FULL, "ends")]
+    ['ends-0-0', 'ends-0-1']
+    """
+    counts = {"study": protocol.tested, "proofs": protocol.tested, "ends": protocol.ends_folds}
+    seeds = protocol.seeds if part == "study" else protocol.seeds[:1]
+    folds = range(counts.get(part, 1))
+    return [Unit(part, seed, fold) for seed in seeds for fold in folds]
+
+
 def run(
+    unit: Unit,
     data: Mapping[str, Data],
     protocol: Protocol,
-    seeds: Iterable[int],
     store: Path,
+    studied: Sequence[Row] = (),
     n_jobs: int | None = None,
     cluster: str | None = None,
     progress: Progress | None = None,
 ) -> list[Row]:
-    """Everything of these pairs, seed after seed; finished cells are in the store.
+    """The rows of a unit; finished cells are in the store.
 
-    The rows have a `part`: "pair" for the spectra, "end" for `ends`, "study" for the study. `run`
-    is the seed.
+    Parameters
+    ----------
+    studied : sequence of dict
+        The rows of the study on the same fold, which proofs and ends need.
     """
     shared: Any = {"n_jobs": n_jobs, "cluster": cluster, "progress": progress}
-    described = Computation(spectrum, {name: {"data": one} for name, one in data.items()})
-    found = _parts("pair", described.run(store, **shared))
-    for seed in seeds:
-        outcome = protocol.study(data, seed).run(store, **shared)
-        found += [
-            {**row, "part": "study", "pair": row["data"], "run": seed} for row in outcome.rows
-        ]
-        if not any(row["part"] == "end" for row in found):
-            found += _parts("end", protocol.ends(data).run(store, **shared))
-    return found
+    seed, fold = unit.seed, unit.fold
+    if unit.part == "study":
+        arguments = {"protocol": protocol, "seed": seed, "fold": fold}
+        settings = {name: {"data": one, **arguments} for name, one in data.items()}
+        found = _rows("pair", Computation(described, settings).run(store, **shared))
+        for study in protocol.study(data, seed, fold):
+            rows = study.run(store, **shared).rows
+            found += [{**row, "part": "study", "pair": row["data"], "run": seed} for row in rows]
+        return found
+    chosen = {
+        (row["pair"], row["method"]): row["chosen"]
+        for row in studied
+        if row["part"] == "study" and not row["error"] and row["fold"] == fold
+    }
+    given: dict[str, dict[str, Any]] = {}
+    for name, one in data.items():
+        base = {"data": one, "protocol": protocol}
+        for label in protocol.methods:
+            title = chosen.get((name, label))
+            if unit.part == "times":
+                given[f"{name}, {label}"] = {**base, "label": label}
+            elif unit.part == "proofs" and title is not None and label in NONCONVEX:
+                given[f"{name}, {label}"] = {**base, "fold": fold, "label": label, "title": title}
+            elif unit.part == "ends" and title is not None and label == "SVMDual":
+                for C in protocol.grids["C"]:
+                    given[f"{name}, C={C}"] = {**base, "fold": fold, "C": C, "title": title}
+    function: Any = {"times": timed, "proofs": proof, "ends": ends}[unit.part]
+    return _rows(unit.part, Computation(function, given).run(store, **shared))
 
 
-def _parts(part: str, outcome: ComputationOutcome) -> list[Row]:
-    return [{**row, "part": part, "pair": row["setting"].split(", C=")[0]} for row in outcome.rows]
-
-
-def outcome_of(rows: Iterable[Row], protocol: Protocol) -> StudyOutcome:
-    """The study of stored rows, which needs no data."""
-    kept = [dict(row) for row in rows]
-    names = list(dict.fromkeys(row["pair"] for row in kept))
-    found = {row["method"] for row in kept}
-    methods = tuple(name for name in protocol.methods if name in found)
-    study = replace(protocol, methods=methods).study(dict.fromkeys(names, "words"), 0)
-    for row in kept:
-        unknown = dict.fromkeys(("selection", "selection_seconds"), np.nan)
-        row |= {"data": row["pair"], "entry": 0, "solver": "", **unknown}  # which are not stored
-    return StudyOutcome(study, kept)
+def _rows(part: str, outcome: ComputationOutcome) -> list[Row]:
+    return [{**row, "part": part, "pair": row["setting"].split(", ")[0]} for row in outcome.rows]

@@ -19,12 +19,15 @@ NOTE = CELLS.with_name("cells.md")
 """How that table was made, in sentences for the page; `--keep` removes it with the old table."""
 
 COLUMNS = (
-    "part", "pair", "method", "run", "fold", "C", "chosen", "n", "classes", "p", "q", "negative",
-    "objective", "accuracy", "claim", "proved_within", "seconds", "cell_seconds", "error",
+    "part", "pair", "method", "run", "fold", "C", "chosen", "ends", "n", "classes", "p", "q",
+    "negative_share", "objective", "accuracy", "claim", "proved_within", "selection_seconds",
+    "seconds", "cell_seconds", "error",
 )  # fmt: skip
 """Columns that a part does not have are empty in its rows."""
 
-DIGITS = {"objective": 12, "negative": 6, "seconds": 4, "cell_seconds": 4, "proved_within": 4}
+DIGITS = {
+    "objective": 12, "selection_seconds": 4, "seconds": 4, "cell_seconds": 4, "proved_within": 4
+}  # fmt: skip
 """Significant digits; all others have six."""
 
 
@@ -41,6 +44,8 @@ def write(rows: Iterable[dict[str, Any]], path: Path) -> Path:
 def _short(name: str, value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
+    if isinstance(value, list):
+        return "; ".join(value)
     return f"{value:.{DIGITS.get(name, 6)}g}" if isinstance(value, float) else str(value)
 
 
@@ -55,7 +60,7 @@ def read(path: Path = CELLS) -> pd.DataFrame:
     advice = "`python -m reproduction.atlas` runs the atlas and writes it."
     if not path.is_file():
         raise DataError("table", "the finished cells of a run", f"no file {path}", advice)
-    texts = ("part", "pair", "method", "chosen", "claim", "error")
+    texts = ("part", "pair", "method", "chosen", "ends", "claim", "error")
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         for name in COLUMNS:
@@ -64,3 +69,9 @@ def read(path: Path = CELLS) -> pd.DataFrame:
     except (ValueError, KeyError, OSError, EOFError):
         raise DataError("table", "a table of the atlas", str(path), advice) from None
     return table
+
+
+def together(folder: Path) -> list[dict[str, Any]]:
+    """The rows of all tables in a folder."""
+    tables: Any = [read(path).to_dict("records") for path in sorted(folder.glob("*.csv.gz"))]
+    return [row for rows in tables for row in rows]
