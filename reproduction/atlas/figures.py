@@ -1,4 +1,4 @@
-"""The three figures of the atlas, from its table."""
+"""The four figures of the atlas, from its table."""
 
 from __future__ import annotations
 
@@ -10,64 +10,111 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reproduction.atlas import questions
-from reproduction.atlas.protocol import DESCENT, LIBSVM, Protocol
+from reproduction.atlas.protocol import DESCENT, LIBSVM, USUAL
+from reproduction.atlas.questions import CLOSE, MARGIN, estimated
 
-BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#666666"
+BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+
+SEARCHES = ((LIBSVM, VERMILLION, "o"), (DESCENT, BLUE, "^"), (USUAL, GREEN, "s"))
 
 FLOOR = 1e-7
 """Where smaller misses are drawn."""
 
-TICKS = (12, 25, 50, 100, 200, 400, 800)
+TICKS = (12, 25, 50, 100, 200, 400, 800, 1600)
 """Numbers of points that are marked."""
 
 
-def misses(table: pd.DataFrame, protocol: Protocol) -> Figure:
-    """By how much LIBSVM and one descent miss the best objective, and what that is worth."""
-    found = questions.misses(table)
-    found = found[found["q"] > 0]
+def misses(table: pd.DataFrame) -> Figure:
+    """How often searches miss the best known objective, by C and by the negative share."""
+    programs = questions.misses(table)
     figure = Figure(figsize=(7.5, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for name, colour, mark in ((LIBSVM, VERMILLION, "o"), (DESCENT, BLUE, "^")):
-        miss = np.maximum(found[f"miss {name}"].to_numpy(dtype=float), FLOOR)
-        share = np.arange(1, miss.size + 1) / miss.size
-        left.step(np.sort(miss), share, color=colour, label=name, where="post")
-        missed = miss > questions.CLOSE
-        gain = 100.0 * found[f"gain {name}"].to_numpy(dtype=float)
-        right.plot(miss[missed], gain[missed], mark, color=colour, alpha=0.6, markersize=4)
-    left.set(xscale="log", xlabel="relative miss of the best known objective",
-             ylabel="share of the programs", ylim=(0.0, 1.02))  # fmt: skip
+    left, right = figure.subplots(1, 2, sharey=True)
+    levels = sorted(programs["C"].unique())
+    edges = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 1.0])
+    groups = programs.assign(group=np.digitize(programs["negative_share"], edges) - 1)
+    for k, (name, colour, mark) in enumerate(SEARCHES):
+        shift = 1.0 + 0.08 * (k - 1)
+        by_C = [estimated(questions.missed(programs[programs["C"] == C], name)) for C in levels]
+        _intervals(left, [C * shift for C in levels], by_C, colour, mark, name)
+        present = sorted(groups["group"].unique())
+        by_share = [
+            estimated(questions.missed(groups[groups["group"] == each], name)) for each in present
+        ]
+        middle = [each + 0.12 * (k - 1) for each in present]
+        _intervals(right, middle, by_share, colour, mark, name)
+    left.set(xscale="log", xlabel="C", ylabel="missed programs (%)", ylim=(0.0, None))
+    names = [f"{100 * a:g}–{100 * b:g}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    right.set_xticks(range(len(names)), names)
+    right.set_xlabel("negative share of the kernel (%)")
     left.legend(frameon=False)
-    right.axhline(0.0, color=GREY, linewidth=0.8)
-    right.set(xscale="log", xlim=(questions.CLOSE, 1.0), xlabel="relative miss, above 0.0001",
-              ylabel="gain in accuracy (points)")  # fmt: skip
     return figure
 
 
-def ranks(table: pd.DataFrame, protocol: Protocol) -> Figure:
-    """Mean ranks of the methods with Nemenyi's critical difference."""
-    return questions.study(table, protocol).plot()
+def _intervals(ax, x, found, colour, mark, name) -> None:  # type: ignore[no-untyped-def]
+    """Means over data sets in percent, with their intervals."""
+    values = 100.0 * np.array([each[:3] for each in found])
+    spread = np.abs(values[:, 1:].T - values[:, 0])
+    ax.errorbar(x, values[:, 0], spread, color=colour, marker=mark, markersize=4, linewidth=1.0,
+                capsize=2, label=name)  # fmt: skip
 
 
-def proofs(table: pd.DataFrame, protocol: Protocol) -> Figure:
+def gains(table: pd.DataFrame) -> Figure:
+    """What the best point is worth where LIBSVM misses it, by the miss and by data set."""
+    programs = questions.misses(table)
+    far = questions.worth(programs, LIBSVM)
+    figure = Figure(figsize=(7.5, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    left.plot(far[f"miss {LIBSVM}"], 100.0 * far["value"], "o", color=VERMILLION, alpha=0.5,
+              markersize=3)  # fmt: skip
+    left.set(xscale="log", xlabel="relative miss of LIBSVM", ylabel="gain in accuracy (points)")
+    means = questions.by_set(far).sort_values() if len(far) else pd.Series(dtype=float)
+    right.plot(np.arange(len(means)), 100.0 * means, "o", color=BLUE, markersize=4)
+    mean = estimated(far)
+    right.axhspan(100.0 * mean.low, 100.0 * mean.high, color=BLUE, alpha=0.2, linewidth=0)
+    right.set(xlabel="data sets, in order", xticks=[])
+    for ax in (left, right):
+        ax.axhline(0.0, color=GREY, linewidth=0.8)
+        for margin in (-100.0 * MARGIN, 100.0 * MARGIN):
+            ax.axhline(margin, color=GREY, linewidth=0.6, linestyle=":")
+    return figure
+
+
+def methods(table: pd.DataFrame) -> Figure:
+    """The accuracy of every method less that of the control, with its interval."""
+    compared = questions.compared(questions.between(questions.accuracies(table)))
+    figure = Figure(figsize=(7.5, 0.28 * len(compared) + 0.9), layout="constrained")
+    ax = figure.subplots()
+    for k, (_, row) in enumerate(compared[::-1].iterrows()):
+        value, low, high = (100.0 * number for number in row["gain"][:3])
+        colour = VERMILLION if row["adjusted"] < 0.05 else GREEN if row["equivalent"] else GREY
+        filled = colour if colour != GREY else "white"
+        ax.plot([low, high], [k, k], color=colour, linewidth=1.5)
+        ax.plot([value], [k], "o", color=colour, markerfacecolor=filled, markersize=6)
+    ax.set_yticks(range(len(compared)), compared.index[::-1])
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    for margin in (-100.0 * MARGIN, 100.0 * MARGIN):
+        ax.axvline(margin, color=GREY, linewidth=0.6, linestyle=":")
+    ax.set_xlabel("accuracy less that of clip (points), mean over data sets")
+    return figure
+
+
+def proofs(table: pd.DataFrame) -> Figure:
     """Seconds of the search for a proof, over the number of points and the negative share."""
-    found = questions.misses(table)
-    found = found[found["q"] > 0]
-    closed = found["proved_within"] <= questions.CLOSE
+    programs = questions.misses(table)
+    closed = programs["proved_within"] <= CLOSE
     figure = Figure(figsize=(7.5, 3.4), layout="constrained")
     for ax, name, text, scale in zip(
-        figure.subplots(1, 2, sharey=True), ("n", "negative"),
-        ("training points", "negative share of the spectrum"), ("log", "linear"), strict=True,
+        figure.subplots(1, 2, sharey=True), ("n", "negative_share"),
+        ("training points", "negative share of the kernel"), ("log", "linear"), strict=True,
     ):  # fmt: skip
         for chosen, colour, mark, label in (
             (closed, BLUE, "o", "proved"), (~closed, VERMILLION, "x", "gap left"),
         ):  # fmt: skip
-            rows = found[chosen]
-            ax.plot(rows[name], rows["seconds"], mark, color=colour, alpha=0.6, markersize=4,
-                    label=label)  # fmt: skip
-        if len(found):
-            ax.set(xscale=scale, yscale="log")
-        ax.set_xlabel(text)
-    ticks = [k for k in TICKS if len(found) and found["n"].min() <= k <= found["n"].max()]
+            rows = programs[chosen]
+            ax.plot(rows[name], np.maximum(rows["seconds"], 1e-3), mark, color=colour, alpha=0.5,
+                    markersize=3, label=label)  # fmt: skip
+        ax.set(xscale=scale, yscale="log", xlabel=text)
+    ticks = [k for k in TICKS if programs["n"].min() <= k <= programs["n"].max()]
     figure.axes[0].set_xticks(ticks, map(str, ticks))
     figure.axes[0].minorticks_off()
     figure.axes[0].set_ylabel("seconds")
@@ -76,39 +123,37 @@ def proofs(table: pd.DataFrame, protocol: Protocol) -> Figure:
 
 
 class Drawn(NamedTuple):
-    """A figure, what it shows in one line, and its caption."""
+    """A figure, what it shows in one line, and its legend."""
 
-    drawing: Callable[[pd.DataFrame, Protocol], Figure]
+    drawing: Callable[[pd.DataFrame], Figure]
     shows: str
-    caption: str
+    legend: str
 
 
 FIGURES = {
     "atlas-misses": Drawn(
-        misses,
-        "Misses of the best known objective, and gains in accuracy.",
-        "Left: the share of the nonconvex programs that miss the best known objective by at most "
-        "so much. Right: the accuracy of the search with a proof minus that of the method, where "
-        "it misses.",
+        misses, "Shares of missed programs by C and by the negative share of the kernel.",
+        "The share of the nonconvex programs whose best known objective a search misses by more "
+        "than 0.01 %: means over data sets, with 95 % intervals. Left by C, right by the negative "
+        "share of the kernel.",
     ),
-    "atlas-ranks": Drawn(
-        ranks,
-        "Mean ranks of the methods.",
-        "Mean ranks by accuracy over the pairs. Bars join methods that Nemenyi's test of all pairs "
-        "of methods does not separate; the tests above compare with the best method only, and may "
-        "separate more.",
+    "atlas-gains": Drawn(
+        gains, "Gains in accuracy where LIBSVM misses the optimum.",
+        "The test accuracy of the best known point less that of LIBSVM's, where LIBSVM misses it. "
+        "Left: one point for each program. Right: the mean of each data set, and a band for the "
+        "95 % interval of their mean. Dotted lines are the margin of equivalence.",
+    ),
+    "atlas-methods": Drawn(
+        methods, "Accuracies of the methods, less that of clip.",
+        "Means over data sets with 95 % intervals. Vermillion: Wilcoxon's test with Holm's "
+        "adjustment separates the method from clip. Green: it is equivalent to clip within the "
+        "dotted margin. Open circles: neither.",
     ),
     "atlas-proofs": Drawn(
-        proofs,
-        "Seconds of proofs.",
-        "Seconds of search and proof of one nonconvex program, over the number of training points "
-        "and the negative share of the spectrum.",
+        proofs, "Seconds of proofs.",
+        "Seconds of search and proof of each nonconvex program, over the number of training "
+        "points and the negative share of the kernel. Crosses are programs whose gap is open when "
+        "their time ends.",
     ),
-}
+}  # fmt: skip
 """The figures by the names of their files."""
-
-
-def drawn(table: pd.DataFrame) -> list[str]:
-    """The names of the figures that a table is enough for: ranks are means over several pairs."""
-    several = table.loc[table["part"] == "study", "pair"].nunique() > 1
-    return [name for name in FIGURES if several or name != "atlas-ranks"]

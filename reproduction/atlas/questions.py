@@ -1,28 +1,21 @@
-"""The questions of the atlas, answered by numbers from the table of finished cells.
+"""The questions of `design.md`, answered by numbers from the table of finished cells.
 
-Pairs of data and similarity are the sample: an interval is that of the percentiles of a bootstrap
-that draws pairs with replacement, with all cells of each.
+The unit is the data set: the value of one is the mean over its pairs, of each pair over the seeds,
+of each seed over the folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from indefinite_opt.studies import StudyOutcome
-from reproduction.atlas.protocol import (
-    DESCENT,
-    LIBSVM,
-    NONCONVEX,
-    PROVED,
-    USUAL,
-    Protocol,
-    outcome_of,
-)
+from reproduction.atlas.pairs import pairs
+from reproduction.atlas.protocol import DESCENT, LIBSVM, METHODS, PROVED, USUAL
+from reproduction.atlas.rule import STEPS, chosen_by_rule
 
 Array = NDArray[np.float64]
 
@@ -32,88 +25,204 @@ CLOSE = 1e-4
 DISTINCT = 1e-6
 """The relative difference from which two objectives are those of two local optima."""
 
-RESAMPLES, LEVEL = 2000, 0.95
+MARGIN = 0.01
+"""The largest difference of accuracies that counts as none."""
 
-SPECTRA = ((0.0, 0.05), (0.05, 0.15), (0.15, 1.0))
-"""Shares of the spectrum that are negative, by which pairs are grouped."""
+RESAMPLES = 10_000
 
-SIZES = ((0, 200), (200, 400), (400, 10_000))
-"""Numbers of objects, likewise."""
+CONTROL = "clip"
+"""The method with which all others are compared."""
+
+CEILING = 0.99
+"""Half of the methods are as accurate as this on a pair at the ceiling."""
+
+TAKEN = tuple(method for _, method in STEPS)
+"""The methods among which the rule chooses."""
+
+BUDGETS = (0.1, 1.0, 10.0, 100.0)
+"""Seconds for the choice and the fit of a method, for the comparison at equal time."""
+
+LARGE, HIGH = 300, 10.0
+"""Training points and C from which on proofs are counted apart."""
 
 
 class Estimate(NamedTuple):
-    """A number with its interval, and the number of pairs that it is of."""
+    """A mean over data sets with its 95 % interval.
+
+    `tost` is the p-value of the test of equivalence, that the magnitude of the mean is at least
+    `MARGIN`: the larger share of the bootstrap's means beyond one of both margins. `sets` is the
+    number of data sets. `f"{estimate:percent}"` and `f"{estimate:points}"` show it in percent, and in percentage points
+    with a sign; `"plain"` as it is. A format that ends with "value" leaves the interval out.
+    """
 
     value: float
     low: float
     high: float
-    pairs: int
+    tost: float
+    sets: int
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the difference is less than `MARGIN`, by two one-sided tests at 5 %."""
+        return self.tost < 0.05
+
+    def __format__(self, spec: str) -> str:
+        kind, _, only = spec.partition(" ")
+        factor, pattern = {"percent": (100.0, ".1f"), "points": (100.0, "+.1f")}.get(
+            kind, (1.0, ".2f")
+        )
+        value, low, high = (f"{factor * number:{pattern}}" for number in self[:3])
+        return value if only == "value" else f"{value} ({low} to {high})"
 
 
-def bootstrapped(
-    table: pd.DataFrame, statistic: Callable[[pd.DataFrame], float], seed: int = 0
-) -> Estimate:
-    """A statistic of rows that have a `pair`, with its interval over pairs.
+def by_set(rows: pd.DataFrame) -> pd.Series[float]:
+    """The mean of `value` of each data set: over seeds, then over pairs."""
+    seeds = rows.groupby(["dataset", "pair", "run"], sort=False)["value"].mean()
+    return seeds.groupby(level=[0, 1], sort=False).mean().groupby(level=0, sort=False).mean()
 
-    >>> rows = pd.DataFrame({"pair": ["a", "a", "b", "c"], "x": [1.0, 3.0, 2.0, 2.0]})
-    >>> bootstrapped(rows, lambda each: each["x"].mean())
-    Estimate(value=2.0, low=2.0, high=2.0, pairs=3)
+
+def estimated(rows: pd.DataFrame, seed: int = 0) -> Estimate:
+    """The mean over data sets of `value`, with intervals of a hierarchical bootstrap.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With the columns dataset, pair, run (a seed, or a fold where there is one seed) and value.
+        Rows without a value are left out.
+
+    >>> rows = pd.DataFrame({"dataset": ["a", "a", "b"], "pair": ["a1", "a2", "b1"], "run": 0,
+    ...                      "value": [1.0, 3.0, 2.0]})
+    >>> found = estimated(rows)
+    >>> found.value, found.low, found.high, found.sets
+    (2.0, 1.0, 3.0, 2)
     """
-    if table.empty:
-        return Estimate(np.nan, np.nan, np.nan, 0)
-    parts = list(table.groupby("pair", sort=False).indices.values())
+    rows = rows.dropna(subset=["value"])
+    if rows.empty:
+        return Estimate(*[np.nan] * 4, 0)
+    seeds = rows.groupby(["dataset", "pair", "run"], sort=True)["value"].mean()
+    sets = [
+        [pair.to_numpy() for _, pair in group.groupby(level=1)]
+        for _, group in seeds.groupby(level=0)
+    ]
     draws = np.random.default_rng(seed)
-    chosen = draws.integers(len(parts), size=(RESAMPLES, len(parts)))
-    found = [statistic(table.iloc[np.concatenate([parts[k] for k in sample])]) for sample in chosen]
-    low, high = np.nanquantile(found, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
-    return Estimate(float(statistic(table)), float(low), float(high), len(parts))
+    drawn = draws.integers(len(sets), size=(RESAMPLES, len(sets)))
+    values = np.empty(drawn.shape)
+    for k, own in enumerate(sets):
+        places = drawn == k
+        values[places] = _drawn_means(own, int(places.sum()), draws)
+    return _estimate(float(by_set(rows).mean()), values.mean(axis=1), len(sets))
+
+
+def _estimate(value: float, drawn: Array | list[float], sets: int) -> Estimate:
+    """A value with the interval of what the bootstrap has drawn."""
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    beyond = max(np.sum(np.array(drawn) >= MARGIN), np.sum(np.array(drawn) <= -MARGIN))
+    tost = float((1 + beyond) / (1 + len(drawn)))
+    return Estimate(value, float(low), float(high), tost, sets)
+
+
+def _drawn_means(own: list[Array], count: int, draws: np.random.Generator) -> Array:
+    """Means over drawn pairs of means over drawn seeds, (count,)."""
+    which = draws.integers(len(own), size=(count, len(own)))
+    found = np.empty(which.shape)
+    for k, values in enumerate(own):
+        places = which == k
+        chosen = draws.integers(values.size, size=(int(places.sum()), values.size))
+        found[places] = values[chosen].mean(axis=1)
+    means: Array = found.mean(axis=1)
+    return means
+
+
+def wilcoxon(rows: pd.DataFrame, alternative: str = "two-sided") -> float:
+    """The p-value of Wilcoxon's signed-rank test that the values of data sets lie around 0."""
+    from scipy.stats import wilcoxon as signed_rank
+
+    values = by_set(rows.dropna(subset=["value"])).to_numpy()
+    if not values.size or not values.any():
+        return 1.0
+    found: Any = signed_rank(values, zero_method="pratt", alternative=alternative)
+    return float(found.pvalue)
+
+
+def holm(p: Mapping[str, float]) -> dict[str, float]:
+    """The p-values of several tests, adjusted by Holm's method.
+
+    >>> holm({"first": 0.04, "second": 0.01, "third": 0.03})
+    {'first': 0.06, 'second': 0.03, 'third': 0.06}
+    """
+    adjusted, least = {}, 0.0
+    for k, name in enumerate(sorted(p, key=lambda name: p[name])):
+        least = max(least, min(1.0, (len(p) - k) * p[name]))
+        adjusted[name] = least
+    return {name: adjusted[name] for name in p}
+
+
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the data set of their pair."""
+    known = pairs()
+    return rows.assign(dataset=[known[name].dataset for name in rows["pair"]])
 
 
 def misses(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per pair, C and fold: by how much each method misses the best point that is known.
+    """One row per pair, fold and C: by how much each method misses the best point that is known.
 
     `miss LIBSVM` is (best - found)/|best| for the objectives, and `gain LIBSVM` the accuracy of the
     proved point less that of LIBSVM's; likewise of the others. `proved_within` is the gap of the
-    best point to the bound.
+    best point to the bound. Programs of convex kernels are left out.
     """
-    ends = table[table["part"] == "end"]
     rows = []
-    for (pair, C, fold), group in ends.groupby(["pair", "C", "fold"], sort=False):
+    for (pair, fold, C), group in table[table["part"] == "ends"].groupby(
+        ["pair", "fold", "C"], sort=False
+    ):
         found: dict[str, Any] = {row["method"]: row for row in group.to_dict("records")}
         proved = found[PROVED]
         best = float(group["objective"].max())
-        row: dict[str, Any] = {"pair": pair, "C": C, "fold": fold, "best": best}
-        row |= {name: proved[name] for name in ("n", "p", "q", "negative", "seconds")}
-        # A point that is better than the proved one lies between it and the bound.
-        row["proved_within"] = proved["proved_within"]
-        for name in (LIBSVM, DESCENT, USUAL, PROVED):
+        row: dict[str, Any] = {"pair": pair, "C": C, "run": fold, "best": best}
+        kept = ("n", "q", "negative_share", "seconds", "proved_within")
+        row |= {name: proved[name] for name in kept}
+        for name in (LIBSVM, DESCENT, USUAL):
             row[f"miss {name}"] = (best - found[name]["objective"]) / max(abs(best), 1e-300)
             row[f"gain {name}"] = proved["accuracy"] - found[name]["accuracy"]
         rows.append(row)
-    return pd.DataFrame(rows)
+    made = pd.DataFrame(rows)
+    return named(made[made["q"] > 0].reset_index(drop=True))
 
 
-def missed_share(found: pd.DataFrame, method: str) -> Estimate:
-    """The share of the programs whose best known point a method misses by more than `CLOSE`."""
-    return bootstrapped(found, lambda rows: float((rows[f"miss {method}"] > CLOSE).mean()))
+def missed(programs: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Whether a method misses each program, as `value`."""
+    return programs.assign(value=(programs[f"miss {method}"] > CLOSE).astype(float))
+
+
+def worth(programs: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Of the programs that a method misses the gain in accuracy of the best point, as `value`."""
+    far = programs[programs[f"miss {method}"] > CLOSE]
+    return far.assign(value=far[f"gain {method}"])
+
+
+def growth_with_C(programs: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The share of missed programs with C ≥ 10 less that with C ≤ 1, of each pair and fold."""
+    found = missed(programs, method)
+    levels = [found[found["C"] >= HIGH], found[found["C"] <= 1.0]]
+    shares = [each.groupby(["dataset", "pair", "run"])["value"].mean() for each in levels]
+    return (shares[0] - shares[1]).dropna().rename("value").reset_index()
 
 
 def correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Spearman's correlation of objective and accuracy over the local optima of one program.
 
-    One row per pair, C and fold with three distinct optima or more, where accuracies differ.
+    One row per pair, fold and C with three distinct optima or more, where accuracies differ.
     Only the first of several ends at one optimum counts.
     """
     from scipy.stats import spearmanr
 
-    ends = table[(table["part"] == "end") & ~table["method"].isin([LIBSVM])]
     rows = []
-    for (pair, C, fold), group in ends.groupby(["pair", "C", "fold"], sort=False):
+    ends = table[(table["part"] == "ends") & (table["method"] != LIBSVM) & (table["q"] > 0)]
+    for (pair, fold, _), group in ends.groupby(["pair", "fold", "C"], sort=False):
         optima = distinct(group["objective"].to_numpy(), group["accuracy"].to_numpy())
         if len(optima) >= 3 and np.ptp(optima[:, 1]) > 0.0:
             rho = float(spearmanr(optima[:, 0], optima[:, 1]).statistic)
-            rows.append({"pair": pair, "C": C, "fold": fold, "optima": len(optima), "rho": rho})
-    return pd.DataFrame(rows, columns=["pair", "C", "fold", "optima", "rho"])
+            rows.append({"pair": pair, "run": fold, "optima": len(optima), "value": rho})
+    return named(pd.DataFrame(rows, columns=["pair", "run", "optima", "value"]))
 
 
 def distinct(objectives: Array, accuracies: Array) -> Array:
@@ -132,73 +241,224 @@ def distinct(objectives: Array, accuracies: Array) -> Array:
     return np.column_stack([objectives[kept], accuracies[kept]])
 
 
-def study(table: pd.DataFrame, protocol: Protocol, names: list[str] | None = None) -> StudyOutcome:
-    """The study of some pairs, or of all."""
-    rows = table[table["part"] == "study"]
-    if names is not None:
-        rows = rows[rows["pair"].isin(names)]
-    records: Any = rows.to_dict("records")
-    return outcome_of(records, protocol)
+def accuracies(table: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of each method on each pair and seed: columns are methods.
 
-
-def groups(table: pd.DataFrame) -> dict[str, list[str]]:
-    """The names of the pairs in each group, by negative spectrum, number of objects and classes."""
-    pairs = table[table["part"] == "pair"].set_index("pair")
-    percent = [(f"{100 * a:.0f} to {100 * b:.0f} % negative", a, b) for a, b in SPECTRA]
-    chosen = {name: pairs["negative"].between(a, b, "left") for name, a, b in percent}
-    for a, b in SIZES:
-        name = f"n from {a} to {b - 1}" if b < SIZES[-1][1] else f"n from {a} on"
-        chosen[name] = pairs["n"].between(a, b, "left")
-    chosen["two classes"] = pairs["classes"] == 2
-    chosen["more classes"] = pairs["classes"] > 2
-    return {name: pairs.index[which].tolist() for name, which in chosen.items() if which.any()}
-
-
-def group_ranks(table: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
-    """Mean ranks of the methods, methods × groups of pairs; 1 is the best."""
-    ranks: Mapping[str, Mapping[str, float]] = {
-        f"{name} ({len(names)})": study(table, protocol, names).ranks
-        for name, names in groups(table).items()
-    }
-    return pd.DataFrame(ranks)
-
-
-def differences(table: pd.DataFrame, method: str, against: str) -> pd.DataFrame:
-    """The `gain` in mean accuracy of one method against another, one row per pair."""
-    rows = table[(table["part"] == "study") & (table["error"] == "")]
-    means = rows.pivot_table(index="pair", columns="method", values="accuracy", sort=False)
-    return (means[method] - means[against]).dropna().rename("gain").reset_index()
-
-
-def gains(table: pd.DataFrame, method: str, against: str) -> Estimate:
-    """The mean difference of the accuracies of two methods over pairs."""
-    both = differences(table, method, against)
-    return bootstrapped(both, lambda each: float(each["gain"].mean()))
-
-
-def nonconvex(table: pd.DataFrame) -> pd.DataFrame:
-    """The tested fits of nonconvex formulations that did not fail."""
-    rows = table[(table["part"] == "study") & (table["error"] == "")]
-    return rows[rows["method"].isin(NONCONVEX)]
-
-
-def growth(found: pd.DataFrame) -> dict[str, Estimate]:
-    """How the seconds of a proof grow: the exponent of n, and the factor for 10 points of share.
-
-    log(seconds) = a log n + b negative + c + (a constant for each C), by least squares over the
-    programs that were proved.
+    A fit that failed has the accuracy of the prediction of the largest class.
     """
-    closed = found[(found["proved_within"] <= CLOSE) & (found["q"] > 0)]
+    rows = table[table["part"] == "study"]
+    shares = {name: max(pair.classes) / pair.n for name, pair in pairs().items()}
+    filled = rows["accuracy"].where(rows["error"] == "", rows["pair"].map(shares))
+    means = rows.assign(accuracy=filled).pivot_table(
+        index=["pair", "run"], columns="method", values="accuracy", sort=False
+    )
+    return means
 
-    def fitted(rows: pd.DataFrame, place: int) -> float:
-        levels = sorted(closed["C"].unique())
-        columns = [np.log(rows["n"]), rows["negative"]]
-        columns += [(rows["C"] == C).astype(float) for C in levels]
-        A = np.column_stack(columns)
-        seconds = np.log(np.maximum(rows["seconds"].to_numpy(), 1e-3))
-        return float(np.linalg.lstsq(A, seconds, rcond=None)[0][place])
+
+def places(found: pd.DataFrame) -> dict[str, str]:
+    """Whether each pair is at the "ceiling", at the "floor", or "between" them."""
+    told = {}
+    for pair, group in found.groupby(level="pair", sort=False):
+        means, known = group.mean(), pairs()[str(pair)]
+        share = max(known.classes) / known.n
+        sure = share + 2.0 * np.sqrt(share * (1.0 - share) / known.n)
+        high = means.median() >= CEILING
+        told[str(pair)] = "ceiling" if high else "between" if means.max() > sure else "floor"
+    return told
+
+
+def between(found: pd.DataFrame) -> pd.DataFrame:
+    """The accuracies of the pairs that are neither at the ceiling nor at the floor."""
+    told = places(found)
+    return found[[told[pair] == "between" for pair in found.index.get_level_values("pair")]]
+
+
+def difference(found: pd.DataFrame, method: str, against: str = CONTROL) -> pd.DataFrame:
+    """The accuracy of one method less that of another one, as `value`, for each pair and seed."""
+    return named((found[method] - found[against]).rename("value").reset_index())
+
+
+def compared(found: pd.DataFrame) -> pd.DataFrame:
+    """Every other method against the control: an `Estimate`, p, adjusted p, and equivalence."""
+    others = [method for method in found if method != CONTROL]
+    gaps = {method: difference(found, method) for method in others}
+    p = {method: wilcoxon(gaps[method]) for method in others}
+    adjusted = holm(p)
+    rows: list[dict[str, Any]] = [
+        {
+            "method": method, "gain": (gain := estimated(gaps[method])), "p": p[method],
+            "adjusted": adjusted[method], "equivalent": gain.equivalent,
+            "median": float(by_set(gaps[method]).median()),
+        }
+        for method in others
+    ]  # fmt: skip
+    order = sorted(rows, key=lambda row: -row["gain"].value)
+    return pd.DataFrame(order).set_index("method")
+
+
+def shares_used(table: pd.DataFrame, method: str = CONTROL) -> pd.Series[float]:
+    """The mean negative share of the kernels that a method has chosen for each pair."""
+    rows = table[(table["part"] == "study") & (table["method"] == method)]
+    return rows.groupby("pair", sort=False)["negative_share"].mean()
+
+
+def trend(found: pd.DataFrame, shares: pd.Series[float], method: str) -> tuple[Estimate, float]:
+    """Spearman's correlation over data sets of a method's gain with the negative share used.
+
+    With its interval, and the one-sided p-value of a permutation test.
+    """
+    from scipy.stats import rankdata
+
+    gain = by_set(difference(found, method))
+    used = named(shares.rename("value").reset_index().assign(run=0))
+    x = by_set(used)[gain.index].to_numpy()
+    y = gain.to_numpy()
+    draws = np.random.default_rng(0)
+
+    def rho(a: Array, b: Array) -> float:
+        return float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
+
+    samples = draws.integers(y.size, size=(RESAMPLES, y.size))
+    drawn = [rho(x[rows], y[rows]) for rows in samples if np.ptp(x[rows]) and np.ptp(y[rows])]
+    ranks = rankdata(x), rankdata(y)
+    permuted = [
+        np.corrcoef(ranks[0], draws.permutation(ranks[1]))[0, 1] for _ in range(RESAMPLES)
+    ]
+    observed = rho(x, y)
+    p = (1 + np.sum(np.array(permuted) >= observed - 1e-12)) / (1 + RESAMPLES)
+    return _estimate(observed, drawn, y.size), float(p)
+
+
+def by_rule(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of the method that the rule takes less that of the control, as `value`.
+
+    One row for each pair and seed: the rule takes a method in each fold, by the spectrum there.
+    """
+    spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["negative_share"]
+    rows = table[table["part"] == "study"].set_index(["pair", "run", "fold"])
+    accuracy = rows.pivot_table(index=rows.index.names, columns="method", values="accuracy")
+    gains = [
+        {
+            "pair": key[0], "run": key[1], "method": (method := chosen_by_rule(spectra[key])),
+            "value": fold[method] - fold[CONTROL],
+        }
+        for key, fold in accuracy.iterrows()
+    ]  # fmt: skip
+    gained = pd.DataFrame(gains)
+    kept = gained["pair"].isin(found.index.get_level_values("pair").unique())
+    return named(gained[kept])
+
+
+def unseen(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the data sets that were not in the first atlas."""
+    known = pairs()
+    return rows[[not known[name].seen for name in rows["pair"]]]
+
+
+def at_equal_time(table: pd.DataFrame, budget: float) -> pd.DataFrame:
+    """Accuracies on the first fold of the first seed of what is ready in a budget; else of k-NN.
+
+    One row per pair; columns are methods.
+    """
+    spent = table[table["part"] == "times"]
+    seconds = (spent["selection_seconds"] + spent["seconds"]).groupby(
+        [spent["pair"], spent["method"]]
+    )
+    first = spent.pivot_table(index="pair", columns="method", values="accuracy", sort=False)
+    ready = seconds.first().unstack().reindex(first.index)[first.columns] <= budget
+    return first.where(ready, first["k-NN"], axis=0)
+
+
+def growth(programs: pd.DataFrame, limit: float) -> dict[str, Estimate]:
+    """How the seconds of a proof grow: the exponents of n and C, the factor for 10 points of share.
+
+    log(seconds) = a log n + b negative + c log C + d + noise, with normal noise, and censored where
+    there is no proof; by maximum likelihood.
+
+    Parameters
+    ----------
+    programs : DataFrame
+        As `misses` makes it.
+    limit : float
+        Seconds of the searches without a proof.
+    """
+    closed = (programs["proved_within"] <= CLOSE).to_numpy()
+    seconds = np.where(closed, np.maximum(programs["seconds"].to_numpy(), 1e-3), limit)
+    features = np.column_stack([
+        np.log(programs["n"]), programs["negative_share"], np.log(programs["C"]),
+        np.ones(len(programs)),
+    ])  # fmt: skip
+    sets = list(programs.groupby("dataset").indices.values())
+    draws = np.random.default_rng(0)
+    start = censored_fit(features, np.log(seconds), closed)
+    found = []
+    for _ in range(RESAMPLES // 50):
+        rows = np.concatenate([sets[k] for k in draws.integers(len(sets), size=len(sets))])
+        if 5 <= closed[rows].sum():
+            found.append(censored_fit(features[rows], np.log(seconds[rows]), closed[rows], start))
+
+    def told(change: Callable[[Array], Any]) -> Estimate:
+        return _estimate(float(change(start)), [change(each) for each in found], len(sets))
 
     return {
-        "exponent of n": bootstrapped(closed, lambda rows: fitted(rows, 0)),
-        "factor for 10 points": bootstrapped(closed, lambda rows: np.exp(0.1 * fitted(rows, 1))),
+        "n": told(lambda each: each[0]),
+        "share": told(lambda each: np.exp(0.1 * each[1])),
+        "C": told(lambda each: each[2]),
     }
+
+
+def censored_fit(A: Array, t: Array, seen: NDArray[np.bool_], start: Array | None = None) -> Array:
+    """Coefficients x of t = Ax + σ·noise, and log σ, where t is only a lower bound if not seen."""
+    from scipy.optimize import minimize
+    from scipy.stats import norm
+
+    if start is None:
+        x = np.linalg.lstsq(A, t, rcond=None)[0]
+        start = np.append(x, np.log(np.std(t - A @ x) + 1e-3))
+
+    def loss(given: Array) -> tuple[float, Array]:
+        x, sigma = given[:-1], np.exp(given[-1])
+        z = (t - A @ x) / sigma
+        hazard = np.exp(norm.logpdf(z) - norm.logsf(z))
+        value = 0.5 * np.sum(z[seen] ** 2) + seen.sum() * given[-1] - np.sum(norm.logsf(z[~seen]))
+        weights = np.where(seen, z, hazard)  # of -dz
+        slope = -A.T @ weights / sigma
+        scale = seen.sum() - np.sum(weights * z)
+        return float(value), np.append(slope, scale)
+
+    found: Array = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return found
+
+
+def proof_shares(table: pd.DataFrame) -> pd.DataFrame:
+    """The tested fits of nonconvex formulations, with whether they are `proved`."""
+    rows = table[(table["part"] == "proofs") & (table["error"] == "")]
+    C = pd.to_numeric(rows["chosen"].str.extract(r"\bC=([\d.e+]+)")[0]).fillna(1.0)
+    sizes = table[table["part"] == "pair"].groupby("pair")["n"].first()
+    return rows.assign(
+        proved=rows["proved_within"] <= CLOSE, C=C, points=0.8 * rows["pair"].map(sizes)
+    )
+
+
+def at_ends(table: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """The share of the tested fits of each method that chose an end of a grid, by parameter."""
+    rows = table[(table["part"] == "study") & (table["error"] == "")]
+    found: dict[str, dict[str, float]] = {}
+    for method, group in rows.groupby("method", sort=False):
+        told = group["ends"].str.split("; ")
+        names = told.apply(lambda ends: {_parameter(end) for end in ends if end})
+        kinds: Iterable[str] = sorted(set().union(*names))
+        found[str(method)] = {kind: float(names.apply(lambda own: kind in own).mean())
+                              for kind in kinds}  # fmt: skip
+    return found
+
+
+def mean_of_tuned(found: Mapping[str, Mapping[str, float]], kind: str) -> float:
+    """The mean share over the methods that tune a parameter."""
+    tuned = [name for name in found if kind == "gamma" or kind in METHODS[name]]
+    return float(np.mean([found[name].get(kind, 0.0) for name in tuned]))
+
+
+def _parameter(end: str) -> str:
+    """The parameter of an end: "C" of "C=10", "gamma" of "form=gaussian, relative_gamma=10"."""
+    return "gamma" if "gamma" in end else end.partition("=")[0]
