@@ -74,7 +74,7 @@ def execute(given: argparse.Namespace) -> None:
     chosen, protocol = find(given.only), QUICK if given.quick else FULL
     if given.quick and given.only == "*":
         chosen = {name: chosen[name] for name in QUICK_PAIRS}
-    data = at_hand(chosen, given.store / "matrices")
+    data = at_hand(chosen, given.store / "matrices", given.jobs)
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
     given.store.mkdir(parents=True, exist_ok=True)
@@ -99,12 +99,12 @@ def execute(given: argparse.Namespace) -> None:
         print(f"Page: {path}")
 
 
-def at_hand(chosen: dict[str, Pair], folder: Path) -> dict[str, Data]:
+def at_hand(chosen: dict[str, Pair], folder: Path, jobs: int) -> dict[str, Data]:
     """The data of the pairs that are there; the others are named with the reason."""
     data = {}
     for name, pair in chosen.items():
         try:
-            data[name] = pair.data(folder)
+            data[name] = pair.data(folder, jobs)
         except IndefiniteOptError as error:
             print(f"{name} is skipped: {error}", file=sys.stderr)
     return data
