@@ -37,6 +37,11 @@ def dtw(some: Any, others: Any) -> Array:
     return np.sqrt(_elastic(some, others, "dtw"))
 
 
+def ddtw(some: Any, others: Any) -> Array:
+    """The root of the least sum of squared differences of slopes over all warpings."""
+    return np.sqrt(_elastic(some, others, "ddtw"))
+
+
 def wdtw(some: Any, others: Any) -> Array:
     """The least sum of squared differences, weighted by how far a warping goes."""
     return _elastic(some, others, "wdtw", g=0.05)
@@ -60,11 +65,6 @@ def twe(some: Any, others: Any) -> Array:
 def erp(some: Any, others: Any) -> Array:
     """Edits with real penalties."""
     return _elastic(some, others, "erp", g=0.0)
-
-
-def edr(some: Any, others: Any) -> Array:
-    """Edits on real sequences, as a share of the length."""
-    return _elastic(some, others, "edr")
 
 
 def lcss(some: Any, others: Any) -> Array:
@@ -139,22 +139,12 @@ def ncd(some: Sequence[str], others: Sequence[str]) -> Array:
 
 def smith_waterman(some: Sequence[str], others: Sequence[str]) -> Array:
     """Scores of local alignments, divided so that each sequence has similarity 1 with itself."""
-    return _aligned(some, others, "local")
-
-
-def needleman_wunsch(some: Sequence[str], others: Sequence[str]) -> Array:
-    """Scores of global alignments, divided so that each sequence has similarity 1 with itself."""
-    return _aligned(some, others, "global")
-
-
-def _aligned(some: Sequence[str], others: Sequence[str], mode: str) -> Array:
     from skbio.alignment import pair_align
 
     def score(first: str, second: str) -> float:
         found = pair_align(
-            first, second, mode=mode, sub_score="BLOSUM62", gap_cost=(11, 1), free_ends=False,
-            max_paths=0,
-        )  # fmt: skip
+            first, second, mode="local", sub_score="BLOSUM62", gap_cost=(11, 1), max_paths=0
+        )
         return float(found.score)
 
     own = [np.sqrt([score(each, each) for each in part]) for part in (some, others)]
@@ -295,9 +285,9 @@ def jaccard(some: Array, others: Array) -> Array:
     return _of_points(some.astype(bool), others.astype(bool), "jaccard")
 
 
-def geodesic(some: Array, others: Array) -> Array:
-    """The angle between centred profiles, arccos of their correlation."""
-    return np.arccos(np.clip(1.0 - _of_points(some, others, "correlation"), -1.0, 1.0))
+def correlation(some: Array, others: Array) -> Array:
+    """One less the correlation."""
+    return _of_points(some, others, "correlation")
 
 
 def _euclidean(first: Array, second: Array) -> Array:
@@ -327,10 +317,10 @@ def _named(*functions: Compare) -> dict[str, Compare]:
 
 
 DISTANCES = _named(
-    dtw, wdtw, adtw, msm, twe, erp, edr, lcss, edit, damerau, jaro_winkler, lcs, ncd, ged, shifted,
-    tangent, hausdorff, earth_movers, gower, bray_curtis, canberra, jaccard, geodesic,
+    dtw, ddtw, wdtw, adtw, msm, twe, erp, lcss, edit, damerau, jaro_winkler, lcs, ncd, ged, shifted,
+    tangent, hausdorff, earth_movers, gower, bray_curtis, canberra, jaccard, correlation,
 )  # fmt: skip
 """What compares objects by distances D."""
 
-SCORES = _named(smith_waterman, needleman_wunsch, nlcs, overlap, kulczynski)
+SCORES = _named(smith_waterman, nlcs, overlap, kulczynski)
 """What compares objects by similarities K."""
