@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -171,8 +171,9 @@ def names_of_countries(count: str, *countries: str) -> Objects:
             entries.append((shares, line.split()[1].lower().replace("+", "")))
     lists = {}
     for k, country in enumerate(countries):
-        ordered = sorted(entries, key=lambda entry: -entry[0][k])  # noqa: B023
-        lists[country] = dict.fromkeys(name for shares, name in ordered if shares[k])
+        known = [(shares[k], name) for shares, name in entries if shares[k]]
+        ordered = sorted(known, key=lambda entry: -entry[0])
+        lists[country] = dict.fromkeys(name for _, name in ordered)
     return _of_lists(lists, int(count))
 
 
@@ -184,7 +185,7 @@ def frequent_words(count: str, *names: str) -> Objects:
     return _of_lists(lists, int(count))
 
 
-def _of_lists(lists: dict[str, Iterable[str]], count: int) -> Objects:
+def _of_lists(lists: Mapping[str, Iterable[str]], count: int) -> Objects:
     """The first words of each list that no other list has."""
     words, labels = [], []
     for name, own in lists.items():
@@ -197,7 +198,8 @@ def _of_lists(lists: dict[str, Iterable[str]], count: int) -> Objects:
 
 def receptor_genes(*files: str) -> Objects:
     """Amino acids of V genes, the first allele in the list, and their chains, from tidytcells."""
-    sequences, labels = [], []
+    sequences: list[str] = []
+    labels = []
     for file in files:
         path = shipped("tidytcells", f"_resources/{file}_aa_sequences.json")
         genes: dict[str, str] = {}
@@ -426,7 +428,8 @@ def gowers(features: pd.DataFrame) -> NDArray[Any]:
            [0.5, 1. ]])
     """
     columns = []
-    for _, cells in features.items():
+    for name in features:
+        cells = features[name]
         if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
             values = cells.to_numpy(dtype=float, na_value=np.nan)
             least, most = np.nanmin(values), np.nanmax(values)
