@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="run a handful of pairs and methods, in two minutes")
     add("--only", metavar="NAME", default="*", help="pairs whose names fit, such as 'gunpoint-*'")
     add("--seeds", type=int, default=1, help="number of seeds of the folds; 1 by default")
-    add("--jobs", type=int, default=2, help="processes that share the cells; 2 by default")
+    add("--jobs", type=int, default=2, help="processes that share matrices and cells; 2 by default")
     add("--cluster", help="address of a Dask scheduler, whose workers were started in this folder")
     add("--store", type=Path, default=Path("reproduced/atlas"), help="folder of cells and matrices")
     add(

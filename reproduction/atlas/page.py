@@ -369,7 +369,7 @@ def limits(table: pd.DataFrame) -> list[str]:
     }
     most = sorted(at_end, key=lambda name: -at_end[name])[:3]
     ends = ", ".join(f"{at_end[name]:.0f} % of the fits of `{name}`" for name in most)
-    objects = {pairs()[name].objects for name in rows["pair"].unique()}
+    objects = {pairs()[name].dataset for name in rows["pair"].unique()}
     told = [
         f"- The {rows['pair'].nunique()} pairs are of {len(objects)} labelled sets of objects, so "
         "that they are not independent. Intervals and tests take them as if they were."
