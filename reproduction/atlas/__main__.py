@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     add("--part", choices=PARTS, action="append", help="run this part; by default all, in turn")
     add("--seeds", type=int, help="run the first of the seeds only; by default all three")
     add("--minutes", type=float, default=math.inf, help="stop then; the same command goes on")
-    add("--jobs", type=int, default=2, help="processes that share the cells; 2 by default")
+    add("--jobs", type=int, default=2, help="processes that share matrices and cells; 2 by default")
     add("--cluster", help="address of a Dask scheduler, whose workers were started in this folder")
     add("--store", type=Path, default=Path("reproduced/atlas"), help="folder of cells and matrices")
     add(
@@ -107,7 +107,7 @@ def execute(given: argparse.Namespace) -> None:
     chosen = find(given.only)
     if given.quick and given.only == "*":
         chosen = {name: chosen[name] for name in QUICK_PAIRS}
-    data = at_hand(chosen, given.store / "matrices")
+    data = at_hand(chosen, given.store / "matrices", given.jobs)
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
     finished = given.store / "parts"
@@ -137,12 +137,12 @@ def execute(given: argparse.Namespace) -> None:
         NOTE.unlink(missing_ok=True)
 
 
-def at_hand(chosen: dict[str, Pair], folder: Path) -> dict[str, Data]:
+def at_hand(chosen: dict[str, Pair], folder: Path, jobs: int) -> dict[str, Data]:
     """The data of the pairs that are there; the others are named with the reason."""
     data = {}
     for name, pair in chosen.items():
         try:
-            data[name] = pair.data(folder)
+            data[name] = pair.data(folder, jobs)
         except IndefiniteOptError as error:
             print(f"{name} is skipped: {error}", file=sys.stderr)
     return data

@@ -16,8 +16,8 @@ import numpy as np
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, UnknownName
 from indefinite_opt.studies import Data
+from reproduction.atlas.matrices import computed
 from reproduction.atlas.objects import LOADERS, Matrix
-from reproduction.atlas.similarities import SIMILARITIES
 
 FIRST = "distance(distance=precomputed, form=linear)"
 """The first kernel of distances, -d²/2; others depend on the points that train."""
@@ -58,6 +58,10 @@ class Pair:
     Attributes
     ----------
     name : str
+    dataset : str
+        Pairs of the same objects share it, whatever their labels and similarities are.
+    seen : bool
+        Whether the first run of the atlas had the pair.
     source : Source
     similarity : Similarity
     objects : tuple of str
@@ -67,6 +71,8 @@ class Pair:
     """
 
     name: str
+    dataset: str
+    seen: bool
     source: Source
     similarity: Similarity
     objects: tuple[str, ...]
@@ -77,8 +83,10 @@ class Pair:
         """The number of objects."""
         return sum(self.classes)
 
-    def data(self, folder: str | Path) -> Data:
+    def data(self, folder: str | Path, jobs: int = 1) -> Data:
         """The labelled similarities with their kernels; matrices are kept in a folder.
+
+        A matrix that is not there is computed by so many processes.
 
         Raises
         ------
@@ -86,7 +94,7 @@ class Pair:
             If a package or file is missing, or the data are not those that were declared.
         """
         try:
-            dataset, kernels = self._made(Path(folder) / f"{self.name}.npz")
+            dataset, kernels = self._made(Path(folder) / f"{self.name}.npz", jobs)
         except ModuleNotFoundError as missing:
             expected = f"the package {missing.name}"
             raise DataError(self.name, expected, "no such package", EXTRA) from None
@@ -95,7 +103,9 @@ class Pair:
             raise DataError(self.name, f"classes of {self.classes} objects", f"{sizes}")
         return Data(dataset, kernels)
 
-    def _made(self, path: Path) -> tuple[iopt.datasets.Dataset, str | Sequence[str] | None]:
+    def _made(
+        self, path: Path, jobs: int
+    ) -> tuple[iopt.datasets.Dataset, str | Sequence[str] | None]:
         if self.similarity.function in POINTS:
             points, labels = self._loaded()
             scaling, kernels = POINTS[self.similarity.function]
@@ -103,7 +113,8 @@ class Pair:
             return dataset, kernels(points.shape[1])
         if not path.is_file():
             objects, labels = self._loaded()
-            found = scaled(SIMILARITIES[self.similarity.function](objects))
+            blocks = path.with_suffix(".blocks")
+            found = scaled(computed(self.similarity.function, objects, blocks, jobs))
             path.parent.mkdir(parents=True, exist_ok=True)
             kept: Any = {"y": labels, found.letter: found.values}
             np.savez_compressed(path, **kept)
@@ -172,10 +183,11 @@ def pairs() -> dict[str, Pair]:
     }
     return {
         name: Pair(
-            name, sources[fields["source"]], similarities[fields["similarity"]],
-            tuple(fields["objects"]), tuple(fields["classes"]),
+            name, fields["set"], part == "pairs", sources[fields["source"]],
+            similarities[fields["similarity"]], tuple(fields["objects"]), tuple(fields["classes"]),
         )
-        for name, fields in listed["pairs"].items()
+        for part in ("pairs", "unseen")
+        for name, fields in listed[part].items()
     }  # fmt: skip
 
 

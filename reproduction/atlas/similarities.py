@@ -1,12 +1,15 @@
-"""The similarities of the atlas: each function compares all pairs of objects.
+"""The similarities of the atlas: each function compares some objects with others.
 
-Time warping and its relatives are computed by aeon, alignments by scikit-bio.
+It returns an (m, n) array for m objects and n others. `matrices.py` asks for blocks of rows, and no
+number depends on the other objects of its block. Time warping and its relatives are computed by
+aeon, alignments by scikit-bio, distances of words by rapidfuzz.
 """
 
 from __future__ import annotations
 
 import itertools
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,60 +17,127 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import indefinite_opt as iopt
-from reproduction.atlas.objects import Matrix, Molecule
+from reproduction.atlas.objects import Molecule
 
 Array = NDArray[np.float64]
+Compare = Callable[[Any, Any], Array]
 
 
-def _elastic(series: Any, method: str, **parameters: float) -> Array:
+def _elastic(some: Any, others: Any, method: str, **parameters: float) -> Array:
     from aeon.distances import pairwise_distance
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numba, about casts inside aeon
-        found: Array = pairwise_distance(series, method=method, **parameters)
+        found: Array = pairwise_distance(some, others, method=method, **parameters)
     return found
 
 
-def dtw(series: Any) -> Matrix:
+def dtw(some: Any, others: Any) -> Array:
     """The root of the least sum of squared differences over all warpings."""
-    return Matrix("D", np.sqrt(_elastic(series, "dtw")))
+    return np.sqrt(_elastic(some, others, "dtw"))
 
 
-def msm(series: Any) -> Matrix:
+def ddtw(some: Any, others: Any) -> Array:
+    """The root of the least sum of squared differences of slopes over all warpings."""
+    return np.sqrt(_elastic(some, others, "ddtw"))
+
+
+def wdtw(some: Any, others: Any) -> Array:
+    """The least sum of squared differences, weighted by how far a warping goes."""
+    return _elastic(some, others, "wdtw", g=0.05)
+
+
+def adtw(some: Any, others: Any) -> Array:
+    """The least sum of squared differences and of penalties for each step of a warping."""
+    return _elastic(some, others, "adtw", warp_penalty=1.0)
+
+
+def msm(some: Any, others: Any) -> Array:
     """Moves, splits and merges."""
-    return Matrix("D", _elastic(series, "msm", c=1.0))
+    return _elastic(some, others, "msm", c=1.0)
 
 
-def twe(series: Any) -> Matrix:
+def twe(some: Any, others: Any) -> Array:
     """Edits with stiffness."""
-    return Matrix("D", _elastic(series, "twe", nu=0.001, lmbda=1.0))
+    return _elastic(some, others, "twe", nu=0.001, lmbda=1.0)
 
 
-def erp(series: Any) -> Matrix:
+def erp(some: Any, others: Any) -> Array:
     """Edits with real penalties."""
-    return Matrix("D", _elastic(series, "erp", g=0.0))
+    return _elastic(some, others, "erp", g=0.0)
 
 
-def lcss(series: Any) -> Matrix:
+def lcss(some: Any, others: Any) -> Array:
     """One less the longest common subsequence as a share of the length."""
-    return Matrix("D", _elastic(series, "lcss", epsilon=1.0))
+    return _elastic(some, others, "lcss", epsilon=1.0)
 
 
-def _all_pairs(objects: Sequence[Any], distance: Callable[[Any, Any], float]) -> Array:
-    """The symmetric matrix of a function of two objects, (n, n), with its diagonal."""
-    values = np.zeros((len(objects), len(objects)))
-    for i, j in itertools.combinations_with_replacement(range(len(objects)), 2):
-        values[i, j] = values[j, i] = distance(objects[i], objects[j])
-    return values
+def _by_pairs(some: Any, others: Any, value: Callable[[Any, Any], float]) -> Array:
+    return np.array([[value(first, second) for second in others] for first in some])
 
 
-def edit(words: Sequence[str]) -> Matrix:
+def _of_words(some: Sequence[str], others: Sequence[str], value: Callable[..., Any]) -> Array:
+    from rapidfuzz.process import cdist
+
+    found: Array = cdist(some, others, scorer=value, dtype=np.float64)
+    return found
+
+
+def edit(some: Sequence[str], others: Sequence[str]) -> Array:
     """Letters to insert, delete or replace."""
-    return Matrix("D", _all_pairs(words, iopt.datasets.edit_distance))
+    from rapidfuzz.distance import Levenshtein
+
+    return _of_words(some, others, Levenshtein.distance)
 
 
-def smith_waterman(sequences: Sequence[str]) -> Matrix:
+def damerau(some: Sequence[str], others: Sequence[str]) -> Array:
+    """Letters to insert, delete or replace, and neighbours to exchange."""
+    from rapidfuzz.distance import DamerauLevenshtein
+
+    return _of_words(some, others, DamerauLevenshtein.distance)
+
+
+def jaro_winkler(some: Sequence[str], others: Sequence[str]) -> Array:
+    """One less the share of common letters, more for a common beginning."""
+    from rapidfuzz.distance import JaroWinkler
+
+    return _of_words(some, others, JaroWinkler.distance)
+
+
+def lcs(some: Sequence[str], others: Sequence[str]) -> Array:
+    """One less the longest common subsequence as a share of the longer word."""
+    from rapidfuzz.distance import LCSseq
+
+    return _of_words(some, others, LCSseq.normalized_distance)
+
+
+def nlcs(some: Sequence[str], others: Sequence[str]) -> Array:
+    """The squared length of the longest common subsequence over the product of the lengths."""
+    from rapidfuzz.distance import LCSseq
+
+    lengths = np.outer([len(each) for each in some], [len(each) for each in others])
+    return _of_words(some, others, LCSseq.similarity) ** 2 / lengths
+
+
+def ncd(some: Sequence[str], others: Sequence[str]) -> Array:
+    """(C(xy) - min(C(x), C(y))) / max(C(x), C(y)), where C is the length after compression.
+
+    C(xy) is the lesser one of both orders.
+    """
+
+    def length(text: str) -> int:
+        return len(zlib.compress(text.encode(), 9))
+
+    def distance(first: str, second: str) -> float:
+        both = min(length(first + second), length(second + first))
+        least, most = sorted((alone[first], alone[second]))
+        return (both - least) / most
+
+    alone = {text: length(text) for text in {*some, *others}}
+    return _by_pairs(some, others, distance)
+
+
+def smith_waterman(some: Sequence[str], others: Sequence[str]) -> Array:
     """Scores of local alignments, divided so that each sequence has similarity 1 with itself."""
     from skbio.alignment import pair_align
 
@@ -77,14 +147,13 @@ def smith_waterman(sequences: Sequence[str]) -> Matrix:
         )
         return float(found.score)
 
-    scores = _all_pairs(sequences, score)
-    own = np.sqrt(np.diag(scores))
-    return Matrix("K", scores / np.outer(own, own))
+    own = [np.sqrt([score(each, each) for each in part]) for part in (some, others)]
+    return _by_pairs(some, others, score) / np.outer(*own)
 
 
-def ged(molecules: Sequence[Molecule]) -> Matrix:
+def ged(some: Sequence[Molecule], others: Sequence[Molecule]) -> Array:
     """A lower bound of the atoms and bonds to insert, delete or replace."""
-    return Matrix("D", _all_pairs(molecules, assignment_cost))
+    return _by_pairs(some, others, assignment_cost)
 
 
 def assignment_cost(first: Molecule, second: Molecule) -> float:
@@ -118,28 +187,140 @@ def assignment_cost(first: Molecule, second: Molecule) -> float:
     return float(costs[rows, columns].sum())
 
 
-def bray_curtis(counts: Array) -> Matrix:
+def shifted(some: Array, others: Array) -> Array:
+    """The least distance of the middle of a picture to a part of the other, mean of both ways.
+
+    The middle leaves out two rows and columns at each side, so there are 25 parts of its size.
+    """
+
+    def from_middles(first: Array, second: Array) -> Array:
+        middles = first[:, 2:-2, 2:-2].reshape(len(first), -1)
+        height, width = first.shape[1] - 4, first.shape[2] - 4
+        parts = [
+            _euclidean(middles, second[:, i : i + height, j : j + width].reshape(len(second), -1))
+            for i, j in itertools.product(range(5), range(5))
+        ]
+        return np.min(parts, axis=0)
+
+    return 0.5 * (from_middles(some, others) + from_middles(others, some).T)
+
+
+def tangent(some: Array, others: Array) -> Array:
+    """The distance of a picture to the tangent plane of the other, mean of both ways."""
+
+    def to_planes(points: Array, pictures: Array) -> Array:
+        """Squared distances of points, (m, d), to the planes of n pictures, (m, n)."""
+        columns = []
+        for picture in pictures:
+            away = points - picture.ravel()
+            basis = np.linalg.qr(tangents(picture))[0]
+            columns.append((away**2).sum(axis=1) - ((away @ basis) ** 2).sum(axis=1))
+        return np.maximum(np.column_stack(columns), 0.0)
+
+    flat = [part.reshape(len(part), -1) for part in (some, others)]
+    there, back = to_planes(flat[0], others), to_planes(flat[1], some).T
+    return 0.5 * (np.sqrt(there) + np.sqrt(back))
+
+
+def tangents(picture: Array) -> Array:
+    """How the pixels of a picture change if it moves, (d, 7) (Simard, LeCun & Denker 1993).
+
+    Columns are two shifts, the change of size, the turn, two hyperbolic changes, and the width of
+    strokes. Derivatives are central differences of the picture blurred with a deviation of 1 pixel.
+    """
+    from scipy.ndimage import gaussian_filter
+
+    down, right = np.gradient(gaussian_filter(picture, 1.0))
+    y, x = (np.arange(size) - 0.5 * (size - 1) for size in picture.shape)
+    y = y[:, None]
+    found = (
+        right, down, x * right + y * down, y * right - x * down, x * right - y * down,
+        y * right + x * down, right**2 + down**2,
+    )  # fmt: skip
+    return np.column_stack([each.ravel() for each in found])
+
+
+def hausdorff(some: Sequence[Array], others: Sequence[Array]) -> Array:
+    """The greater one of both mean distances of the points of a set to the other set."""
+
+    def distance(first: Array, second: Array) -> float:
+        apart = _euclidean(first, second)
+        return float(max(apart.min(axis=0).mean(), apart.min(axis=1).mean()))
+
+    return _by_pairs(some, others, distance)
+
+
+def earth_movers(some: Sequence[Array], others: Sequence[Array]) -> Array:
+    """The least mean distance of the points of two sets of the same size over all assignments."""
+    from scipy.optimize import linear_sum_assignment
+
+    def distance(first: Array, second: Array) -> float:
+        apart = _euclidean(first, second)
+        return float(apart[linear_sum_assignment(apart)].mean())
+
+    return _by_pairs(some, others, distance)
+
+
+def gower(some: Array, others: Array) -> Array:
+    """The mean of min(1, |a_k - b_k|) over the features that both objects have.
+
+    Numbers are in units of their range, kinds are codes, and what is missing is NaN.
+    """
+    rows = [np.minimum(np.abs(each - others), 1.0) for each in some]
+    return np.array([np.nanmean(row, axis=1) for row in rows])
+
+
+def bray_curtis(some: Array, others: Array) -> Array:
     """Σ|a_k - b_k| / Σ(a_k + b_k)."""
-    return _of_counts(counts, "braycurtis")
+    return _of_points(some, others, "braycurtis")
 
 
-def canberra(counts: Array) -> Matrix:
-    """Σ|a_k - b_k| / (a_k + b_k), where 0/0 is 0."""
-    return _of_counts(counts, "canberra")
+def canberra(some: Array, others: Array) -> Array:
+    """Σ|a_k - b_k| / (|a_k| + |b_k|), where 0/0 is 0."""
+    return _of_points(some, others, "canberra")
 
 
-def _of_counts(counts: Array, metric: str) -> Matrix:
-    from scipy.spatial.distance import pdist, squareform
-
-    return Matrix("D", squareform(pdist(counts, metric)))
-
-
-def given(published: Matrix) -> Matrix:
-    """The published matrix, symmetrised."""
-    return Matrix(published.letter, 0.5 * (published.values + published.values.T))
+def jaccard(some: Array, others: Array) -> Array:
+    """One less |a ∧ b| / |a ∨ b|."""
+    return _of_points(some.astype(bool), others.astype(bool), "jaccard")
 
 
-SIMILARITIES: dict[str, Callable[[Any], Matrix]] = {
-    each.__name__.replace("_", "-"): each
-    for each in (dtw, msm, twe, erp, lcss, edit, smith_waterman, ged, bray_curtis, canberra, given)
-}
+def correlation(some: Array, others: Array) -> Array:
+    """One less the correlation."""
+    return _of_points(some, others, "correlation")
+
+
+def _euclidean(first: Array, second: Array) -> Array:
+    return _of_points(first, second, "euclidean")
+
+
+def _of_points(some: Array, others: Array, metric: str) -> Array:
+    from scipy.spatial.distance import cdist
+
+    found: Array = cdist(some, others, metric)
+    return found
+
+
+def overlap(some: Array, others: Array) -> Array:
+    """|a ∧ b| / min(|a|, |b|)."""
+    return (some @ others.T) / np.minimum.outer(some.sum(axis=1), others.sum(axis=1))
+
+
+def kulczynski(some: Array, others: Array) -> Array:
+    """The mean of |a ∧ b| / |a| and |a ∧ b| / |b|."""
+    shared = some @ others.T
+    return 0.5 * (shared / some.sum(axis=1)[:, None] + shared / others.sum(axis=1))
+
+
+def _named(*functions: Compare) -> dict[str, Compare]:
+    return {each.__name__.replace("_", "-"): each for each in functions}
+
+
+DISTANCES = _named(
+    dtw, ddtw, wdtw, adtw, msm, twe, erp, lcss, edit, damerau, jaro_winkler, lcs, ncd, ged, shifted,
+    tangent, hausdorff, earth_movers, gower, bray_curtis, canberra, jaccard, correlation,
+)  # fmt: skip
+"""What compares objects by distances D."""
+
+SCORES = _named(smith_waterman, nlcs, overlap, kulczynski)
+"""What compares objects by similarities K."""
