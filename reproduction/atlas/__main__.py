@@ -29,8 +29,6 @@ from reproduction.atlas.protocol import (
 )
 from reproduction.atlas.table import CELLS, NOTE, read, together, write
 
-PAGE = Path("docs/reproduction/atlas.md")
-
 PARTS = ("study", "proofs", "ends", "times")
 
 
@@ -62,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help=f"write the table to {CELLS.name} in the repository, too",
     )
-    add("--report", action="store_true", help=f"write {PAGE} from that table")
+    add("--report", action="store_true", help="write the paper, its page and figures from that")
     return made
 
 
@@ -79,10 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sizes = f"{pair.n} objects, {len(pair.classes)} classes"
                 print(f"{pair.name:28}{sizes:26}{pair.similarity.meaning}")
         elif given.report:
-            
-            table = read() if CELLS.is_file() else None
+            from reproduction.atlas import page  # which needs matplotlib
+
             note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
-            for path in page.write(table, FULL, PAGE, note):
+            for path in page.write(read(), FULL, Path(), note):
                 print(path)
         else:
             execute(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ def misses(table: pd.DataFrame) -> Figure:
         middle = [each + 0.12 * (k - 1) for each in present]
         _intervals(right, middle, by_share, colour, mark, name)
     left.set(xscale="log", xlabel="C", ylabel="missed programs (%)", ylim=(0.0, None))
-    names = [f"{100 * a:g}–{100 * b:g}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    names = [f"{100 * a:g}–{100 * b:g}" for a, b in itertools.pairwise(edges)]
     right.set_xticks(range(len(names)), names)
     right.set_xlabel("negative share of the kernel (%)")
     left.legend(frameon=False)

@@ -16,7 +16,6 @@ from reproduction.atlas.questions import (
     HIGH,
     LARGE,
     MARGIN,
-    Estimate,
     estimated,
 )
 
@@ -34,7 +33,9 @@ class P(float):
     """A p-value, which a text shows as "p = 0.012" or "p < 0.001"."""
 
     def __format__(self, spec: str) -> str:
-        return "p < 0.001" if self < 0.001 else f"p = {self:.3f}" if self < 0.1 else f"p = {self:.2f}"
+        return (
+            "p < 0.001" if self < 0.001 else f"p = {self:.3f}" if self < 0.1 else f"p = {self:.2f}"
+        )
 
     @property
     def significant(self) -> bool:
@@ -119,7 +120,7 @@ def _extent(table: pd.DataFrame, found: pd.DataFrame, protocol: Protocol) -> dic
 
 
 def _misses(programs: pd.DataFrame, end: str) -> dict[str, Any]:
-    """The share of the programs that a search misses, in all and in groups, and what it is worth."""
+    """The share of programs that a search misses, in all and in groups, and what that is worth."""
     rows = questions.missed(programs, end)
     closed = rows["proved_within"] <= CLOSE
     far = rows[rows["value"] > 0.0]
@@ -182,7 +183,7 @@ def _methods(compared: pd.DataFrame) -> dict[str, Any]:
 
 
 def _rule(table: pd.DataFrame, fair: pd.DataFrame) -> dict[str, Any]:
-    """The gain of the rule against the control, on data sets that it was not made of, and others."""
+    """The gain of the rule against the control, on new data sets and on those it was made of."""
     rows = questions.by_rule(table, fair)
     new = questions.unseen(rows)
     best = fair.loc[fair.index.get_level_values("pair").isin(new["pair"])]
@@ -206,7 +207,7 @@ def _times(table: pd.DataFrame, fair: pd.DataFrame) -> dict[str, Any]:
         found = found[found.index.isin(kept)].assign(run=0).set_index("run", append=True)
         told[f"{budget:g}"] = {
             name.replace("-", ""): estimated(questions.difference(found, name))
-            for name in found if name != CONTROL
+            for name in map(str, found) if name != CONTROL
         }  # fmt: skip
     spent = table[table["part"] == "times"]
     seconds = (spent["selection_seconds"] + spent["seconds"]).groupby(spent["method"]).median()
@@ -218,7 +219,7 @@ def _proofs(table: pd.DataFrame) -> dict[str, Any]:
     """The shares of the tested fits of nonconvex formulations that are proved."""
     rows = questions.proof_shares(table)
     groups = {
-        "all": rows, "large": rows[rows["points"] > LARGE], "high": rows[rows["C"] >= HIGH],
+        "all": rows, "large": rows[rows["n"] > LARGE], "high": rows[rows["C"] >= HIGH],
         **{name: rows[rows["method"] == name] for name in NONCONVEX},
     }  # fmt: skip
     return {

@@ -197,10 +197,10 @@ def has_distances(data: Data) -> bool:
 
 def with_unit(data: Data, protocol: Protocol, seed: int, fold: int) -> Data:
     """The data with the kernel exp(-d²/(w b)) of the training points of a fold, if distances."""
-    if not has_distances(data):
+    train, D = divided(data, protocol, seed, fold).train, data.problem.D
+    if D is None:
         return data
-    train = divided(data, protocol, seed, fold).train
-    within, between = medians(data.problem.D[np.ix_(train, train)], data.y[train])
+    within, between = medians(D[np.ix_(train, train)], data.y[train])
     gamma = 1.0 / (within * between)
     return replace(data, kernel=f"distance(distance=precomputed, form=gaussian, gamma={gamma!r})")
 
@@ -225,12 +225,12 @@ def medians(D: Array, y: NDArray[Any]) -> tuple[float, float]:
 
 
 def described(data: Data, protocol: Protocol, seed: int, fold: int) -> Row:
-    """The number of points and classes, and the spectrum of the first kernel where points train."""
+    """The training points of a fold: their number, and the spectrum of the first kernel."""
     division = divided(data, protocol, seed, fold)
     problem = data.split(data.problem, division.train, division.test).problem
     p, q = problem.signature
     return {
-        "run": seed, "fold": fold, "n": data.problem.n, "classes": problem.classes.size,
+        "run": seed, "fold": fold, "n": problem.n, "classes": problem.classes.size,
         "p": p, "q": q, "negative_share": problem.negative_share,
     }  # fmt: skip
 
@@ -241,7 +241,7 @@ def proof(data: Data, protocol: Protocol, fold: int, label: str, title: str) -> 
     divided = Fold(protocol.folds, protocol.seeds[0], fold)
     metrics = (*METRICS, "proved_within")
     study = Study({"": own}, {label: grid}, divided, metrics, prove=protocol.seconds)
-    return study.run(progress=False).rows[0] | {"fold": fold}
+    return study.run(progress=False).rows[0] | {"run": protocol.seeds[0], "fold": fold}
 
 
 def timed(data: Data, protocol: Protocol, label: str) -> Row:

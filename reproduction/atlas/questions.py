@@ -6,7 +6,7 @@ of each seed over the folds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,13 +46,19 @@ LARGE, HIGH = 300, 10.0
 """Training points and C from which on proofs are counted apart."""
 
 
+LOG_NOISE = (-3.0, 3.0)
+"""Bounds of the logarithm of the standard deviation of log seconds."""
+
+
 class Estimate(NamedTuple):
     """A mean over data sets with its 95 % interval.
 
     `tost` is the p-value of the test of equivalence, that the magnitude of the mean is at least
     `MARGIN`: the larger share of the bootstrap's means beyond one of both margins. `sets` is the
-    number of data sets. `f"{estimate:percent}"` and `f"{estimate:points}"` show it in percent, and in percentage points
-    with a sign; `"plain"` as it is. A format that ends with "value" leaves the interval out.
+    number of data sets.
+
+    `f"{estimate:percent}"` shows it in percent, "points" in percentage points with a sign, "plain"
+    as it is. A format that ends with "value" leaves the interval out.
     """
 
     value: float
@@ -98,7 +104,7 @@ def estimated(rows: pd.DataFrame, seed: int = 0) -> Estimate:
     """
     rows = rows.dropna(subset=["value"])
     if rows.empty:
-        return Estimate(*[np.nan] * 4, 0)
+        return _estimate(np.nan, [], 0)
     seeds = rows.groupby(["dataset", "pair", "run"], sort=True)["value"].mean()
     sets = [
         [pair.to_numpy() for _, pair in group.groupby(level=1)]
@@ -114,7 +120,9 @@ def estimated(rows: pd.DataFrame, seed: int = 0) -> Estimate:
 
 
 def _estimate(value: float, drawn: Array | list[float], sets: int) -> Estimate:
-    """A value with the interval of what the bootstrap has drawn."""
+    """A value with the interval of what the bootstrap has drawn; nan where it could draw none."""
+    if not len(drawn):
+        return Estimate(value, np.nan, np.nan, np.nan, sets)
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     beyond = max(np.sum(np.array(drawn) >= MARGIN), np.sum(np.array(drawn) <= -MARGIN))
     tost = float((1 + beyond) / (1 + len(drawn)))
@@ -129,8 +137,7 @@ def _drawn_means(own: list[Array], count: int, draws: np.random.Generator) -> Ar
         places = which == k
         chosen = draws.integers(values.size, size=(int(places.sum()), values.size))
         found[places] = values[chosen].mean(axis=1)
-    means: Array = found.mean(axis=1)
-    return means
+    return np.mean(found, axis=1)  # type: ignore[no-any-return]
 
 
 def wilcoxon(rows: pd.DataFrame, alternative: str = "two-sided") -> float:
@@ -249,10 +256,9 @@ def accuracies(table: pd.DataFrame) -> pd.DataFrame:
     rows = table[table["part"] == "study"]
     shares = {name: max(pair.classes) / pair.n for name, pair in pairs().items()}
     filled = rows["accuracy"].where(rows["error"] == "", rows["pair"].map(shares))
-    means = rows.assign(accuracy=filled).pivot_table(
+    return rows.assign(accuracy=filled).pivot_table(
         index=["pair", "run"], columns="method", values="accuracy", sort=False
     )
-    return means
 
 
 def places(found: pd.DataFrame) -> dict[str, str]:
@@ -280,7 +286,7 @@ def difference(found: pd.DataFrame, method: str, against: str = CONTROL) -> pd.D
 
 def compared(found: pd.DataFrame) -> pd.DataFrame:
     """Every other method against the control: an `Estimate`, p, adjusted p, and equivalence."""
-    others = [method for method in found if method != CONTROL]
+    others = [str(method) for method in found if method != CONTROL]
     gaps = {method: difference(found, method) for method in others}
     p = {method: wilcoxon(gaps[method]) for method in others}
     adjusted = holm(p)
@@ -315,15 +321,13 @@ def trend(found: pd.DataFrame, shares: pd.Series[float], method: str) -> tuple[E
     y = gain.to_numpy()
     draws = np.random.default_rng(0)
 
-    def rho(a: Array, b: Array) -> float:
+    def rho(a: Any, b: Any) -> float:
         return float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
 
     samples = draws.integers(y.size, size=(RESAMPLES, y.size))
     drawn = [rho(x[rows], y[rows]) for rows in samples if np.ptp(x[rows]) and np.ptp(y[rows])]
     ranks = rankdata(x), rankdata(y)
-    permuted = [
-        np.corrcoef(ranks[0], draws.permutation(ranks[1]))[0, 1] for _ in range(RESAMPLES)
-    ]
+    permuted = [np.corrcoef(ranks[0], draws.permutation(ranks[1]))[0, 1] for _ in range(RESAMPLES)]
     observed = rho(x, y)
     p = (1 + np.sum(np.array(permuted) >= observed - 1e-12)) / (1 + RESAMPLES)
     return _estimate(observed, drawn, y.size), float(p)
@@ -337,12 +341,13 @@ def by_rule(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["negative_share"]
     rows = table[table["part"] == "study"].set_index(["pair", "run", "fold"])
     accuracy = rows.pivot_table(index=rows.index.names, columns="method", values="accuracy")
+    folds: Any = accuracy.iterrows()
     gains = [
         {
             "pair": key[0], "run": key[1], "method": (method := chosen_by_rule(spectra[key])),
             "value": fold[method] - fold[CONTROL],
         }
-        for key, fold in accuracy.iterrows()
+        for key, fold in folds
     ]  # fmt: skip
     gained = pd.DataFrame(gains)
     kept = gained["pair"].isin(found.index.get_level_values("pair").unique())
@@ -366,7 +371,8 @@ def at_equal_time(table: pd.DataFrame, budget: float) -> pd.DataFrame:
     )
     first = spent.pivot_table(index="pair", columns="method", values="accuracy", sort=False)
     ready = seconds.first().unstack().reindex(first.index)[first.columns] <= budget
-    return first.where(ready, first["k-NN"], axis=0)
+    nearest: Any = first["k-NN"]
+    return first.where(ready, nearest, axis=0)
 
 
 def growth(programs: pd.DataFrame, limit: float) -> dict[str, Estimate]:
@@ -394,7 +400,7 @@ def growth(programs: pd.DataFrame, limit: float) -> dict[str, Estimate]:
     found = []
     for _ in range(RESAMPLES // 50):
         rows = np.concatenate([sets[k] for k in draws.integers(len(sets), size=len(sets))])
-        if 5 <= closed[rows].sum():
+        if closed[rows].sum() >= 5:
             found.append(censored_fit(features[rows], np.log(seconds[rows]), closed[rows], start))
 
     def told(change: Callable[[Array], Any]) -> Estimate:
@@ -414,7 +420,7 @@ def censored_fit(A: Array, t: Array, seen: NDArray[np.bool_], start: Array | Non
 
     if start is None:
         x = np.linalg.lstsq(A, t, rcond=None)[0]
-        start = np.append(x, np.log(np.std(t - A @ x) + 1e-3))
+        start = np.append(x, np.clip(np.log(np.std(t - A @ x) + 1e-9), *LOG_NOISE))
 
     def loss(given: Array) -> tuple[float, Array]:
         x, sigma = given[:-1], np.exp(given[-1])
@@ -426,30 +432,40 @@ def censored_fit(A: Array, t: Array, seen: NDArray[np.bool_], start: Array | Non
         scale = seen.sum() - np.sum(weights * z)
         return float(value), np.append(slope, scale)
 
-    found: Array = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    bounds = [(None, None)] * A.shape[1] + [LOG_NOISE]
+    found: Array = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return found
 
 
 def proof_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """The tested fits of nonconvex formulations, with whether they are `proved`."""
+    """The tested fits of nonconvex formulations: whether `proved`, n that train, and C if any."""
     rows = table[(table["part"] == "proofs") & (table["error"] == "")]
     C = pd.to_numeric(rows["chosen"].str.extract(r"\bC=([\d.e+]+)")[0]).fillna(1.0)
-    sizes = table[table["part"] == "pair"].groupby("pair")["n"].first()
+    spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["n"].to_dict()
+    n = [spectra[pair, seed, fold] for pair, seed, fold in _places(rows)]
     return rows.assign(
-        proved=rows["proved_within"] <= CLOSE, C=C, points=0.8 * rows["pair"].map(sizes)
+        proved=rows["proved_within"] <= CLOSE, C=C.where(rows["method"] == "SVMDual"), n=n
     )
+
+
+def _places(rows: pd.DataFrame) -> Any:
+    """Pair, seed and fold of each row."""
+    return zip(rows["pair"], rows["run"], rows["fold"], strict=True)
 
 
 def at_ends(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """The share of the tested fits of each method that chose an end of a grid, by parameter."""
     rows = table[(table["part"] == "study") & (table["error"] == "")]
-    found: dict[str, dict[str, float]] = {}
-    for method, group in rows.groupby("method", sort=False):
-        told = group["ends"].str.split("; ")
-        names = told.apply(lambda ends: {_parameter(end) for end in ends if end})
-        kinds: Iterable[str] = sorted(set().union(*names))
-        found[str(method)] = {kind: float(names.apply(lambda own: kind in own).mean())
-                              for kind in kinds}  # fmt: skip
+    told = [
+        {"method": method, "parameter": _parameter(end)}
+        for method, ends in zip(rows["method"], rows["ends"], strict=True)
+        for end in filter(None, ends.split("; "))
+    ]
+    counts: Any = pd.DataFrame(told, columns=["method", "parameter"]).value_counts().to_dict()
+    fits = rows["method"].value_counts().to_dict()
+    found: dict[str, dict[str, float]] = {str(method): {} for method in fits}
+    for (method, parameter), count in counts.items():
+        found[method][parameter] = count / fits[method]
     return found
 
 

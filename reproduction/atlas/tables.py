@@ -27,13 +27,11 @@ def _table(heads: list[str], rows: list[list[str]], texts: int = 1) -> str:
     return "\n".join(markdown_table(heads, rows, sides))
 
 
-def listed(table: pd.DataFrame | None) -> str:
+def listed(table: pd.DataFrame) -> str:
     """The pairs with their sizes, negative shares, similarities and sources."""
     known = list(pairs().values())
-    shares: dict[str, float] = {}
-    if table is not None:
-        rows = table[table["part"] == "pair"]
-        shares = rows.groupby("pair")["negative_share"].mean().to_dict()
+    rows = table[table["part"] == "pair"]
+    shares: Any = rows.groupby("pair")["negative_share"].mean().to_dict()
     similarities = list(dict.fromkeys(pair.similarity for pair in known))
     origins = list(dict.fromkeys(pair.source for pair in known))
 
@@ -92,14 +90,12 @@ def _capital(text: str) -> str:
 def methods(table: pd.DataFrame) -> str:
     """Every method against the control: effect, interval, both p-values, and with all pairs."""
     found = questions.accuracies(table)
-    compared, everything = (
-        questions.compared(rows) for rows in (questions.between(found), found)
-    )
+    compared, everything = (questions.compared(rows) for rows in (questions.between(found), found))
     rows = [
         [
             f"`{name}`", f"{row['gain']:points}", f"{100 * row['median']:+.1f}",
             _p(row["adjusted"]), _p(row["gain"].tost),
-            f"{everything.loc[name, 'gain']:points}",
+            f"{everything['gain'][str(name)]:points}",
         ]
         for name, row in compared.iterrows()
     ]  # fmt: skip
@@ -125,10 +121,14 @@ def times(table: pd.DataFrame) -> str:
         found = found[[told.get(str(pair)) == "between" for pair in found.index]]
         found = found.assign(run=0).set_index("run", append=True)
         gains[budget] = {
-            name: estimated(questions.difference(found, name)) for name in found
+            name: estimated(questions.difference(found, name)) for name in map(str, found)
         }
     rows = [
-        [f"`{name}`", f"{seconds:.2g}", *(f"{gains[budget][name]:points}" for budget in BUDGETS)]
+        [
+            f"`{name}`",
+            f"{seconds:.2g}",
+            *(f"{gains[budget][str(name)]:points}" for budget in BUDGETS),
+        ]
         for name, seconds in total.sort_values().items()
     ]
     return _table(["method", "median (s)", *(f"{budget:g} s" for budget in BUDGETS)], rows)

@@ -56,7 +56,7 @@ def _value(side: str, numbers: Mapping[str, Any]) -> float:
 def words(text: str) -> int:
     """The words of written prose: without headings, tables, code, pictures and references.
 
-    >>> words("# A title\\n\\nTwo words.\\n\\n| a | table |\\n\\n## References\\n\\nMore words here.")
+    >>> words("# A title\\n\\nTwo words.\\n\\n| a | table |\\n\\n## References\\n\\nMore words.")
     2
     """
     prose = re.split(r"^## References$", text, maxsplit=1, flags=re.MULTILINE)[0]
