@@ -40,8 +40,6 @@ from indefinite_opt.studies import (
     RepeatedKFold,
     Study,
 )
-from indefinite_opt.studies.protocols import Division
-from indefinite_opt.studies.protocols import Protocol as Divisions
 from reproduction.declaration import solve
 
 Array = NDArray[np.float64]
@@ -80,16 +78,19 @@ PROVED, USUAL, DESCENT, LIBSVM = "proved", "usual search", "one descent", "LIBSV
 
 
 @dataclass(frozen=True)
-class Fold(Divisions):
-    """One fold of as many shuffled stratified ones."""
+class Fold(RepeatedKFold):
+    """One fold of as many shuffled stratified ones.
 
-    folds: int
-    seed: int
-    fold: int
+    >>> (division,) = Fold(folds=3, seed=0, fold=1).divisions(np.repeat([-1, 1], 6))
+    >>> division.fold, division.test.size
+    (1, 4)
+    """
 
-    def divisions(self, y: NDArray[Any]) -> list[Division]:
+    fold: int = 0
+
+    def divisions(self, y: NDArray[Any]) -> list[Any]:
         """The division of which these points are tested."""
-        return [RepeatedKFold(self.folds, seed=self.seed).divisions(y)[self.fold]]
+        return [super().divisions(y)[self.fold]]
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,9 @@ class Protocol:
     def study(self, data: Mapping[str, Data], seed: int, fold: int) -> list[Study]:
         """All methods on one fold of each pair: those of distances, and then all others."""
         own = {name: with_unit(one, self, seed, fold) for name, one in data.items()}
-        divided = Nested(Fold(self.folds, seed, fold), RepeatedKFold(self.inner, seed=seed))
+        divided = Nested(
+            Fold(self.folds, seed=seed, fold=fold), RepeatedKFold(self.inner, seed=seed)
+        )
         found = []
         for distances in (True, False):
             chosen = {name: one for name, one in own.items() if has_distances(one) is distances}
@@ -205,9 +208,9 @@ def with_unit(data: Data, protocol: Protocol, seed: int, fold: int) -> Data:
     return replace(data, kernel=f"distance(distance=precomputed, form=gaussian, gamma={gamma!r})")
 
 
-def divided(data: Data, protocol: Protocol, seed: int, fold: int) -> Division:
+def divided(data: Data, protocol: Protocol, seed: int, fold: int) -> Any:
     """The training and test points of a fold."""
-    return Fold(protocol.folds, seed, fold).divisions(data.y)[0]
+    return Fold(protocol.folds, seed=seed, fold=fold).divisions(data.y)[0]
 
 
 def medians(D: Array, y: NDArray[Any]) -> tuple[float, float]:
@@ -238,9 +241,9 @@ def described(data: Data, protocol: Protocol, seed: int, fold: int) -> Row:
 def proof(data: Data, protocol: Protocol, fold: int, label: str, title: str) -> Row:
     """The fit that the study has chosen for a nonconvex method, with some seconds for a proof."""
     own, grid = protocol.chosen(data, fold, label, title)
-    divided = Fold(protocol.folds, protocol.seeds[0], fold)
+    one = Fold(protocol.folds, seed=protocol.seeds[0], fold=fold)
     metrics = (*METRICS, "proved_within")
-    study = Study({"": own}, {label: grid}, divided, metrics, prove=protocol.seconds)
+    study = Study({"": own}, {label: grid}, one, metrics, prove=protocol.seconds)
     return study.run(progress=False).rows[0] | {"run": protocol.seeds[0], "fold": fold}
 
 

@@ -82,7 +82,7 @@ def drawn(*sizes: int) -> Data:
 def test_gamma_has_the_unit_of_the_class_medians_of_the_training_points() -> None:
     data, plan = drawn(7, 4, 7), replace(QUICK, folds=2)
     own = protocol.with_unit(data, plan, 3, 1)
-    (division,) = Fold(2, 3, 1).divisions(data.y)
+    (division,) = Fold(2, seed=3, fold=1).divisions(data.y)
     (gamma,) = (kernel.gamma for kernel in own.kernels)
     D, y = data.problem.D, data.y
     same, apart = [], []
@@ -101,7 +101,7 @@ def test_the_ends_are_those_of_the_exact_optimum() -> None:
     assert [row["method"] for row in rows] == [PROVED, USUAL, DESCENT, LIBSVM, "0", "1", "2"]
     two = np.isin(data.y, protocol.largest_classes(data.y))
     assert two.tolist() == [True] * 7 + [False] * 4 + [True] * 7
-    train = [i for i in Fold(2, 0, 0).divisions(data.y)[0].train if two[i]]
+    train = [i for i in Fold(2, seed=0, fold=0).divisions(data.y)[0].train if two[i]]
     signs = np.where(np.array(train) > 10, 1.0, -1.0)
     Q = -0.5 * data.problem.D[np.ix_(train, train)] ** 2 * np.outer(signs, signs)
     optimum = -global_minimum(Q, -np.ones(len(train)), 1.0, signs[None], np.zeros(1))
