@@ -109,7 +109,8 @@ def _extent(table: pd.DataFrame, found: pd.DataFrame, protocol: Protocol) -> dic
     seeds = found.groupby(level="pair").size()
     return {
         "pairs": len(run), "sets": len({pair.dataset for pair in run}),
-        "listed": len(known), "new_pairs": len(new),
+        "listed": len(known), "listed_sets": len({pair.dataset for pair in known.values()}),
+        "new_pairs": len(new),
         "new_sets": len({pair.dataset for pair in new}),
         "least": min(pair.n for pair in run), "most": max(pair.n for pair in run),
         "large": sum(pair.n >= 1000 for pair in run), "methods": found.shape[1],

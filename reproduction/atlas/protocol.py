@@ -142,15 +142,14 @@ class Protocol:
     def study(self, data: Mapping[str, Data], seed: int, fold: int) -> list[Study]:
         """All methods on one fold of each pair: those of distances, and then all others."""
         own = {name: with_unit(one, self, seed, fold) for name, one in data.items()}
-        divided = Nested(
-            Fold(self.folds, seed=seed, fold=fold), RepeatedKFold(self.inner, seed=seed)
-        )
+        outer, inner = Fold(self.folds, seed=seed, fold=fold), RepeatedKFold(self.inner, seed=seed)
+        nested = Nested(outer, inner)
         found = []
         for distances in (True, False):
             chosen = {name: one for name, one in own.items() if has_distances(one) is distances}
             if chosen:
                 grids = {label: self.grid(label, distances) for label in self.methods}
-                found.append(Study(chosen, grids, divided, METRICS, time_limit=self.time_limit))
+                found.append(Study(chosen, grids, nested, METRICS, time_limit=self.time_limit))
         return found
 
     def chosen(self, data: Data, fold: int, label: str, title: str) -> tuple[Data, Grid]:
