@@ -105,6 +105,8 @@ def execute(given: argparse.Namespace) -> None:
     chosen = find(given.only)
     if given.quick and given.only == "*":
         chosen = {name: chosen[name] for name in QUICK_PAIRS}
+    if given.pilot:
+        chosen = {name: pair for name, pair in chosen.items() if pair.seen}
     data = at_hand(chosen, given.store / "matrices", given.jobs)
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")

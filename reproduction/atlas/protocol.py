@@ -122,9 +122,9 @@ class Protocol:
 
     grids: Mapping[str, Sequence[float]]
     seeds: tuple[int, ...] = (0, 1, 2)
-    folds: int = 5
+    folds: int = 3
     inner: int = 3
-    tested: int = 5
+    tested: int = 3
     time_limit: float = 20.0
     seconds: float = 30.0
     ends_folds: int = 2
@@ -162,9 +162,9 @@ class Protocol:
 
 GRIDS: Mapping[str, Sequence[float]] = {
     "C": [0.1, 1, 10, 100, 1000],
-    "relative": [1.1, 1.5, 2.5, 5, 20],
-    "rho": [0.1, 10, 1000],
-    "k": [1, 3, 5, 9, 15],
+    "relative": [1, 1.1, 1.5, 3, 10],
+    "rho": [1, 30, 1000],
+    "k": [1, 3, 5, 9, 15, 25],
     "gamma": [0.1, 0.3, 1, 3, 10],
 }
 
@@ -178,7 +178,7 @@ PILOT = Protocol(
         "k": [1, 3, 5, 9, 15, 25],
         "gamma": [0.01, 0.1, 0.3, 1, 3, 10, 100],
     },
-    seeds=(1000,), tested=1,
+    seeds=(1000,), folds=5, tested=1,
 )  # fmt: skip
 """The wide grids by which `GRIDS` were fixed, on one fold of the pairs of the first atlas."""
 
