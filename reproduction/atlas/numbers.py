@@ -13,6 +13,7 @@ from reproduction.atlas.questions import (
     BUDGETS,
     CLOSE,
     CONTROL,
+    FAR,
     HIGH,
     LARGE,
     MARGIN,
@@ -128,6 +129,7 @@ def _misses(programs: pd.DataFrame, end: str) -> dict[str, Any]:
     worth = questions.worth(programs, end)
     told: dict[str, Any] = {
         "all": estimated(rows), "closed": estimated(rows[closed]), "count": len(far),
+        "far": estimated(questions.missed(programs, end, FAR)),
         "open": int((~closed & (rows["value"] > 0.0)).sum()),
         "median": float(far[f"miss {end}"].median()), "most": float(far[f"miss {end}"].max()),
         "worth": estimated(worth), "worth_sets": worth["dataset"].nunique(),

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 CLOSE = 1e-4
 """The relative gap up to which a program is proved, and above which a miss is a miss."""
 
+FAR = 1e-2
+"""Misses above this are counted apart: no tolerance of a solver explains them."""
+
 DISTINCT = 1e-6
 """The relative difference from which two objectives are those of two local optima."""
 
@@ -195,9 +198,9 @@ def misses(table: pd.DataFrame) -> pd.DataFrame:
     return named(made[made["q"] > 0].reset_index(drop=True))
 
 
-def missed(programs: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Whether a method misses each program, as `value`."""
-    return programs.assign(value=(programs[f"miss {method}"] > CLOSE).astype(float))
+def missed(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.DataFrame:
+    """Whether a method misses each program by more than a share, as `value`."""
+    return programs.assign(value=(programs[f"miss {method}"] > least).astype(float))
 
 
 def worth(programs: pd.DataFrame, method: str) -> pd.DataFrame:
