@@ -41,8 +41,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m reproduction.atlas",
         description="Run the formulations on many real similarities, with proofs. Each finished "
-        "cell is stored, so that a run that was ended in any way continues where it was. A run "
-        "ends with the table of its finished parts.",
+        "cell is stored, so that a run that was ended in any way continues where it was.",
     )
     add = made.add_argument
     add("--list", action="store_true", help="list the pairs of data and similarity")
@@ -56,9 +55,7 @@ def parser() -> argparse.ArgumentParser:
     add("--cluster", help="address of a Dask scheduler, whose workers were started in this folder")
     add("--store", type=Path, default=Path("reproduced/atlas"), help="folder of cells and matrices")
     add(
-        "--keep",
-        action="store_true",
-        help=f"write the table to {CELLS.name} in the repository, too",
+        "--keep", action="store_true", help=f"put the finished parts of the store into {CELLS.name}"
     )
     add("--report", action="store_true", help="write the paper, its page and figures from that")
     return made
@@ -76,13 +73,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for pair in pairs().values():
                 sizes = f"{pair.n} objects, {len(pair.classes)} classes"
                 print(f"{pair.name:28}{sizes:26}{pair.similarity.meaning}")
-        elif given.report:
+        if given.keep:
+            write(together(given.store / "parts"), CELLS)
+            print(CELLS)
+        if given.report:
             from reproduction.atlas import page  # which needs matplotlib
 
-            note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
-            for path in page.write(read(), FULL, Path(), note):
-                print(path)
-        else:
+            note = NOTE.read_text(encoding="utf-8").strip()
+            for path in (*page.write(read(), FULL, Path(), note), page.pdf(Path())):
+                print(path or "no PDF: pandoc, xelatex and rsvg-convert make it")
+        if not (given.list or given.keep or given.report):
             execute(given)
     except TimeIsOver:
         print("the minutes are over; the same command goes on", file=sys.stderr)
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Run the pairs that were asked for and are there, and write the table of finished parts."""
+    """Run the pairs that were asked for and are there; each finished part is stored as a table."""
     end = time.monotonic() + 60.0 * given.minutes
     protocol = QUICK if given.quick else PILOT if given.pilot else FULL
     if given.seeds is not None:
@@ -130,11 +130,6 @@ def execute(given: argparse.Namespace) -> None:
             )  # fmt: skip
         write(rows, finished / f"{unit}.csv.gz")
         print(f"{unit}: {len(rows)} rows of {len(data)} pairs", flush=True)
-    kept = write(together(finished), given.store / CELLS.name)
-    print(f"Table: {kept}")
-    if given.keep:
-        CELLS.write_bytes(kept.read_bytes())
-        NOTE.unlink(missing_ok=True)
 
 
 def at_hand(chosen: dict[str, Pair], folder: Path, jobs: int) -> dict[str, Data]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,22 @@ def write(table: pd.DataFrame, protocol: Protocol, root: Path, note: str = "") -
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return list(made)
+
+
+def pdf(root: Path) -> Path | None:
+    """The paper as PDF, by pandoc and XeLaTeX; None where these are not installed."""
+    tools = map(shutil.which, ("pandoc", "xelatex", "rsvg-convert"))
+    if not all(tools):
+        return None
+    source = root / TARGETS["paper.md"]
+    made = source.with_suffix(".pdf")
+    command = [
+        "pandoc", source.name, "--from=gfm+tex_math_dollars", "--pdf-engine=xelatex",
+        "--variable=mainfont=DejaVu Serif", "--variable=monofont=DejaVu Sans Mono",
+        "--variable=geometry:margin=2.5cm", f"--output={made.name}",
+    ]  # fmt: skip
+    subprocess.run(command, cwd=source.parent, check=True)
+    return made
 
 
 def _figure(name: str, page: Path, root: Path) -> str:

@@ -16,7 +16,7 @@ CELLS = Path(__file__).with_name("cells.csv.gz")
 """The table of the full run; there is none before it."""
 
 NOTE = CELLS.with_name("cells.md")
-"""How that table was made, in sentences for the page; `--keep` removes it with the old table."""
+"""How that table was made, in sentences for the paper and the page."""
 
 COLUMNS = (
     "part", "pair", "method", "run", "fold", "C", "chosen", "ends", "n", "classes", "p", "q",

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from indefinite_opt.errors import DataError
+
 FOLDER = Path(__file__).with_name("texts")
 
 CONDITION = re.compile(r"^<!-- holds: (.+?) (<=|>=|<|>|==) (.+?) -->\n", re.MULTILINE)
@@ -26,7 +28,7 @@ OPERATORS = {
 }  # fmt: skip
 
 
-class Contradicted(ValueError):
+class Contradicted(DataError):
     """A sentence says what the numbers of the table do not."""
 
 
@@ -39,8 +41,9 @@ def filled(template: str, numbers: Mapping[str, Any]) -> str:
     for left, sign, right in CONDITION.findall(template):
         values = [_value(side, numbers) for side in (left, right)]
         if not OPERATORS[sign](*values):
-            told = " and ".join(f"{value:.6g}" for value in values)
-            raise Contradicted(f"{left} {sign} {right} does not hold: the table has {told}")
+            got = " and ".join(f"{value:.6g}" for value in values)
+            advice = "Write the sentences after it anew."
+            raise Contradicted("text", f"{left} {sign} {right}", got, advice)
     return CONDITION.sub("", template).format_map(numbers)
 
 
