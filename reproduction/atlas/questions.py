@@ -31,6 +31,9 @@ DISTINCT = 1e-6
 MARGIN = 0.01
 """The largest difference of accuracies that counts as none."""
 
+DECIMALS = 5
+"""Of differences between accuracies, which the table has with six digits."""
+
 RESAMPLES = 10_000
 
 CONTROL = "clip"
@@ -144,22 +147,35 @@ def _drawn_means(own: list[Array], count: int, draws: np.random.Generator) -> Ar
 
 
 def wilcoxon(rows: pd.DataFrame, alternative: str = "two-sided") -> float:
-    """The p-value of Wilcoxon's signed-rank test that the values of data sets lie around 0."""
-    from scipy.stats import wilcoxon as signed_rank
+    """The p-value of Wilcoxon's signed-rank test that the values of data sets lie around 0.
 
-    values = by_set(rows.dropna(subset=["value"])).to_numpy()
-    if not values.size or not values.any():
-        return 1.0
-    found: Any = signed_rank(values, zero_method="pratt", alternative=alternative)
-    return float(found.pvalue)
+    Zeros have ranks but no sign (Pratt 1959). The test is exact, with zeros and ties: by the
+    distribution of the sum of the ranks with a positive sign when all signs are equally likely.
+
+    Parameters
+    ----------
+    alternative : {"two-sided", "greater"}
+    """
+    from scipy.stats import rankdata
+
+    values = by_set(rows.dropna(subset=["value"])).round(DECIMALS).to_numpy()
+    ranks = np.rint(2.0 * rankdata(np.abs(values))).astype(int)  # those of ties may end in a half
+    chances = np.ones(1)
+    for rank in ranks[values != 0.0]:
+        chances = 0.5 * (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0)))
+    total = int(ranks[values > 0.0].sum())
+    above, below = float(chances[total:].sum()), float(chances[: total + 1].sum())
+    p = {"greater": above, "two-sided": 2.0 * min(above, below)}
+    return min(1.0, p[alternative])
 
 
 def holm(p: Mapping[str, float]) -> dict[str, float]:
-    """The p-values of several tests, adjusted by Holm's method.
+    """The p-values of several tests, adjusted by Holm's method; a test without data has p = 1.
 
     >>> holm({"first": 0.04, "second": 0.01, "third": 0.03})
     {'first': 0.06, 'second': 0.03, 'third': 0.06}
     """
+    p = {name: 1.0 if np.isnan(value) else value for name, value in p.items()}
     adjusted, least = {}, 0.0
     for k, name in enumerate(sorted(p, key=lambda name: p[name])):
         least = max(least, min(1.0, (len(p) - k) * p[name]))
@@ -256,11 +272,17 @@ def accuracies(table: pd.DataFrame) -> pd.DataFrame:
 
     A fit that failed has the accuracy of the prediction of the largest class.
     """
+    return _tested(table).pivot_table(
+        index=["pair", "run"], columns="method", values="accuracy", sort=False
+    )
+
+
+def _tested(table: pd.DataFrame) -> pd.DataFrame:
+    """The tested fits, where one that failed predicts the largest class."""
     rows = table[table["part"] == "study"]
     shares = {name: max(pair.classes) / pair.n for name, pair in pairs().items()}
-    filled = rows["accuracy"].where(rows["error"] == "", rows["pair"].map(shares))
-    return rows.assign(accuracy=filled).pivot_table(
-        index=["pair", "run"], columns="method", values="accuracy", sort=False
+    return rows.assign(
+        accuracy=rows["accuracy"].where(rows["error"] == "", rows["pair"].map(shares))
     )
 
 
@@ -271,7 +293,7 @@ def places(found: pd.DataFrame) -> dict[str, str]:
         means, known = group.mean(), pairs()[str(pair)]
         share = max(known.classes) / known.n
         sure = share + 2.0 * np.sqrt(share * (1.0 - share) / known.n)
-        high = means.median() >= CEILING
+        high = (means.dropna() >= CEILING).mean() >= 0.5
         told[str(pair)] = "ceiling" if high else "between" if means.max() > sure else "floor"
     return told
 
@@ -314,12 +336,14 @@ def shares_used(table: pd.DataFrame, method: str = CONTROL) -> pd.Series[float]:
 def trend(found: pd.DataFrame, shares: pd.Series[float], method: str) -> tuple[Estimate, float]:
     """Spearman's correlation over data sets of a method's gain with the negative share used.
 
-    With its interval, and the one-sided p-value of a permutation test.
+    Both are means over the same pairs. With its interval, for which data sets are drawn, and the
+    one-sided p-value of a permutation test.
     """
     from scipy.stats import rankdata
 
-    gain = by_set(difference(found, method))
-    used = named(shares.rename("value").reset_index().assign(run=0))
+    gain = by_set(difference(found, method).dropna(subset=["value"])).round(DECIMALS)
+    kept = shares[shares.index.isin(found.index.get_level_values("pair"))]
+    used = named(kept.rename("value").reset_index().assign(run=0))
     x = by_set(used)[gain.index].to_numpy()
     y = gain.to_numpy()
     draws = np.random.default_rng(0)
@@ -342,9 +366,11 @@ def by_rule(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     One row for each pair and seed: the rule takes a method in each fold, by the spectrum there.
     """
     spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["negative_share"]
-    rows = table[table["part"] == "study"].set_index(["pair", "run", "fold"])
-    accuracy = rows.pivot_table(index=rows.index.names, columns="method", values="accuracy")
-    folds: Any = accuracy.iterrows()
+    folds: Any = (
+        _tested(table)
+        .pivot_table(index=["pair", "run", "fold"], columns="method", values="accuracy")
+        .iterrows()
+    )
     gains = [
         {
             "pair": key[0], "run": key[1], "method": (method := chosen_by_rule(spectra[key])),
@@ -382,16 +408,18 @@ def growth(programs: pd.DataFrame, limit: float) -> dict[str, Estimate]:
     """How the seconds of a proof grow: the exponents of n and C, the factor for 10 points of share.
 
     log(seconds) = a log n + b negative + c log C + d + noise, with normal noise, and censored where
-    there is no proof; by maximum likelihood.
+    the limit ended the search, whose seconds are those until it ends by itself; by maximum
+    likelihood.
 
     Parameters
     ----------
     programs : DataFrame
         As `misses` makes it.
     limit : float
-        Seconds of the searches without a proof.
+        Seconds after which a search is ended.
     """
-    closed = (programs["proved_within"] <= CLOSE).to_numpy()
+    ended = (programs["proved_within"] <= CLOSE) & (programs["seconds"] < limit)
+    closed = ended.to_numpy()
     seconds = np.where(closed, np.maximum(programs["seconds"].to_numpy(), 1e-3), limit)
     features = np.column_stack([
         np.log(programs["n"]), programs["negative_share"], np.log(programs["C"]),
@@ -441,8 +469,11 @@ def censored_fit(A: Array, t: Array, seen: NDArray[np.bool_], start: Array | Non
 
 
 def proof_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """The tested fits of nonconvex formulations: whether `proved`, n that train, and C if any."""
-    rows = table[(table["part"] == "proofs") & (table["error"] == "")]
+    """The tested fits of nonconvex formulations: whether `proved`, n that train, and C if any.
+
+    A search that fails has proved nothing.
+    """
+    rows = table[(table["part"] == "proofs") & (table["method"] != "")]
     C = pd.to_numeric(rows["chosen"].str.extract(r"\bC=([\d.e+]+)")[0]).fillna(1.0)
     spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["n"].to_dict()
     n = [spectra[pair, seed, fold] for pair, seed, fold in _places(rows)]

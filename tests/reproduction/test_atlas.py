@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 import indefinite_opt as iopt
 from helpers.exact import global_minimum
@@ -166,6 +167,38 @@ def test_the_signed_rank_test_is_that_of_all_signs() -> None:
     assert questions.wilcoxon(rows, "greater") == pytest.approx(1 / 32)
     assert questions.wilcoxon(rows) == pytest.approx(2 / 32)
     assert questions.wilcoxon(rows.assign(value=0.0)) == 1.0
+    assert questions.wilcoxon(rows[:0]) == 1.0
+
+
+@pytest.mark.parametrize("differences", [
+    [0, 0, 0, 0, 0, 3, 1, 2, -4, 5, 6], [0, 0, 2, 2, -2, 1, 1, -1, 3, -3, 2], [-1, 0, 0, 0, -2],
+])  # fmt: skip
+def test_the_signed_rank_test_is_exact_with_zeros_and_ties(differences: list[int]) -> None:
+    """All signs are enumerated. A difference of less than the table has counts as none."""
+    sizes = np.abs(differences)
+    ranks = np.array([0.5 * (1 + sum(sizes < each) + sum(sizes <= each)) for each in sizes])
+    signed = ranks[sizes > 0]
+    total = sum(ranks[np.array(differences) > 0])
+    drawn = [np.dot(signs, signed) for signs in itertools.product((0, 1), repeat=int(signed.size))]
+    above = np.mean([each >= total - 1e-9 for each in drawn])
+    below = np.mean([each <= total + 1e-9 for each in drawn])
+    shown = [0.01 * each if each else (-1) ** k * 1e-6 for k, each in enumerate(differences)]
+    rows = values(*((f"{k}", f"{k}", 0, each) for k, each in enumerate(shown)))
+    assert questions.wilcoxon(rows, "greater") == pytest.approx(above)
+    assert questions.wilcoxon(rows) == pytest.approx(min(1.0, 2.0 * min(above, below)))
+
+
+def test_the_signed_rank_test_is_that_of_scipy() -> None:
+    draws = np.random.default_rng(2)
+    for size in (6, 30):
+        drawn = draws.permutation(np.arange(1, size + 1)) * draws.choice([-0.01, 0.01], size)
+        rows = values(*((f"{k}", f"{k}", 0, each) for k, each in enumerate(drawn)))
+        expected = scipy.stats.wilcoxon(drawn, method="exact").pvalue
+        assert questions.wilcoxon(rows) == pytest.approx(expected)
+
+
+def test_a_test_without_data_rejects_nothing() -> None:
+    assert questions.holm({"H1": 0.01, "H2": np.nan}) == {"H1": 0.02, "H2": 1.0}
 
 
 def ended(pair: str, C: float, objectives: dict[str, float], accuracies: list[float]) -> list[Any]:
@@ -271,6 +304,17 @@ def test_a_fit_that_failed_predicts_the_largest_class(known: pd.DataFrame) -> No
     assert found.loc[("mutag-ged", 0), "square"] == pytest.approx(0.84)
 
 
+def test_the_rule_pays_for_a_fit_that_failed(known: pd.DataFrame) -> None:
+    """The rule takes square for this pair, which fails in one of four folds."""
+    place = (known["pair"] == "mutag-ged") & (known["method"] == "square")
+    place &= (known["part"] == "study") & (known["run"] == 0) & (known["fold"] == 0)
+    failed = known.copy()
+    failed.loc[place, ["error", "accuracy"]] = "ArithmeticError", np.nan
+    gains = questions.by_rule(failed, questions.accuracies(failed))
+    own = gains.loc[gains["pair"] == "mutag-ged", "value"].tolist()
+    assert sorted(own) == pytest.approx([125 / 188 - 0.79, 0.04, 0.04, 0.04])
+
+
 def test_gains_are_means_over_data_sets(known: pd.DataFrame) -> None:
     """The two pairs of one data set count as one; and no method of flip's differs from clip."""
     found = questions.compared(questions.accuracies(known))
@@ -298,6 +342,16 @@ def test_a_gain_that_grows_with_the_share_has_correlation_1(known: pd.DataFrame)
     rho, p = questions.trend(found, questions.shares_used(known), "square")
     assert rho.value == pytest.approx(1.0)
     assert p == pytest.approx(1 / 24, abs=0.01)
+
+
+def test_share_and_gain_of_a_data_set_are_those_of_the_same_pairs(known: pd.DataFrame) -> None:
+    """A pair that is apart has the largest share, and would make its data set the last one."""
+    found = questions.accuracies(known)
+    shares = questions.shares_used(known)
+    shares["gunpoint-dtw"] = 9.0
+    kept = found.drop("gunpoint-dtw", level="pair")
+    assert questions.trend(kept, shares, "square")[0].value == pytest.approx(1.0)
+    assert questions.trend(found, shares, "square")[0].value < 0.0
 
 
 def test_the_rule_takes_its_method_in_each_fold(known: pd.DataFrame) -> None:
@@ -342,6 +396,9 @@ def test_growth_is_that_of_the_law_by_which_seconds_were_made() -> None:
     assert grown["share"].value == pytest.approx(np.exp(0.4), rel=0.03)
     assert grown["C"].value == pytest.approx(0.5, abs=0.02)
     assert grown["n"].low < 1.5 < grown["n"].high
+    # At the limit of its time a search with a small gap is no more finished than another one.
+    late = found.assign(proved_within=1e-5, seconds=np.minimum(seconds, limit))
+    assert questions.growth(late, limit)["n"].value == pytest.approx(grown["n"].value)
     A = np.column_stack([np.log(n), np.ones(900)])
     fitted = questions.censored_fit(A, np.log(seconds), np.ones(900, dtype=bool))
     assert fitted[:2] == pytest.approx(np.linalg.lstsq(A, np.log(seconds), rcond=None)[0], rel=1e-3)
@@ -351,6 +408,9 @@ def test_proofs_and_ends_are_counted(known: pd.DataFrame) -> None:
     proofs = questions.proof_shares(known)
     assert (int(proofs["proved"].sum()), len(proofs)) == (9, 10)
     assert set(proofs["C"]) == {10.0}
+    failed = known.assign(error=known["error"].where(known["pair"] != "mutag-ged", "MemoryError"))
+    failed.loc[failed["error"] != "", "proved_within"] = np.nan
+    assert (int(questions.proof_shares(failed)["proved"].sum()), len(proofs)) == (8, 10)
     ends = questions.at_ends(known)
     assert ends["SVMDual"] == {"C": 0.5}
 
