@@ -147,8 +147,8 @@ FIGURES = {
     "atlas-methods": Drawn(
         methods, "Accuracies of the methods, less that of clip.",
         "Means over data sets with 95 % intervals. Vermillion: Wilcoxon's test with Holm's "
-        "adjustment separates the method from clip. Green: it is equivalent to clip within the "
-        "dotted margin. Open circles: neither.",
+        "adjustment separates the method from clip, even if it is equivalent. Green: it is only "
+        "equivalent to clip within the dotted margin. Open circles: neither.",
     ),
     "atlas-proofs": Drawn(
         proofs, "Seconds of proofs.",

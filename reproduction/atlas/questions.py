@@ -6,6 +6,7 @@ of each seed over the folds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -36,6 +37,9 @@ DECIMALS = 5
 
 RESAMPLES = 10_000
 
+ENOUGH = 10
+"""Data sets of which equivalence can be said: a bootstrap of fewer has too few values."""
+
 CONTROL = "clip"
 """The method with which all others are compared."""
 
@@ -60,8 +64,8 @@ class Estimate(NamedTuple):
     """A mean over data sets with its 95 % interval.
 
     `tost` is the p-value of the test of equivalence, that the magnitude of the mean is at least
-    `MARGIN`: the larger share of the bootstrap's means beyond one of both margins. `sets` is the
-    number of data sets.
+    `MARGIN`: the larger share of the bootstrap's means beyond one of both margins, and 1 for fewer
+    data sets than `ENOUGH`. `sets` is the number of data sets.
 
     `f"{estimate:percent}"` shows it in percent, "points" in percentage points with a sign, "plain"
     as it is. A format that ends with "value" leaves the interval out.
@@ -106,7 +110,7 @@ def estimated(rows: pd.DataFrame, seed: int = 0) -> Estimate:
     ...                      "value": [1.0, 3.0, 2.0]})
     >>> found = estimated(rows)
     >>> found.value, found.low, found.high, found.sets
-    (2.0, 1.0, 3.0, 2)
+    (2.0, 1.5, 2.5, 2)
     """
     rows = rows.dropna(subset=["value"])
     if rows.empty:
@@ -131,7 +135,7 @@ def _estimate(value: float, drawn: Array | list[float], sets: int) -> Estimate:
         return Estimate(value, np.nan, np.nan, np.nan, sets)
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     beyond = max(np.sum(np.array(drawn) >= MARGIN), np.sum(np.array(drawn) <= -MARGIN))
-    tost = float((1 + beyond) / (1 + len(drawn)))
+    tost = float((1 + beyond) / (1 + len(drawn))) if sets >= ENOUGH else 1.0
     return Estimate(value, float(low), float(high), tost, sets)
 
 
@@ -189,12 +193,13 @@ def named(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(dataset=[known[name].dataset for name in rows["pair"]])
 
 
-def misses(table: pd.DataFrame) -> pd.DataFrame:
+def misses(table: pd.DataFrame, convex: bool = False) -> pd.DataFrame:
     """One row per pair, fold and C: by how much each method misses the best point that is known.
 
     `miss LIBSVM` is (best - found)/|best| for the objectives, and `gain LIBSVM` the accuracy of the
     proved point less that of LIBSVM's; likewise of the others. `proved_within` is the gap of the
-    best point to the bound. Programs of convex kernels are left out.
+    best point to the bound, and `tuned` whether the study has chosen this C there. The programs are
+    those of indefinite kernels, or those of `convex` ones, where misses are tolerances of solvers.
     """
     rows = []
     for (pair, fold, C), group in table[table["part"] == "ends"].groupby(
@@ -206,12 +211,23 @@ def misses(table: pd.DataFrame) -> pd.DataFrame:
         row: dict[str, Any] = {"pair": pair, "C": C, "run": fold, "best": best}
         kept = ("n", "q", "negative_share", "seconds", "proved_within")
         row |= {name: proved[name] for name in kept}
+        row["tuned"] = _chosen_C(proved.get("chosen", "")) == C
         for name in (LIBSVM, DESCENT, USUAL):
             row[f"miss {name}"] = (best - found[name]["objective"]) / max(abs(best), 1e-300)
             row[f"gain {name}"] = proved["accuracy"] - found[name]["accuracy"]
         rows.append(row)
     made = pd.DataFrame(rows)
-    return named(made[made["q"] > 0].reset_index(drop=True))
+    return named(made[(made["q"] == 0) if convex else (made["q"] > 0)].reset_index(drop=True))
+
+
+def _chosen_C(title: str) -> float:
+    """The C of a title such as "SVMDual(C=10), form=linear", 1 if it names none.
+
+    >>> _chosen_C("SVMDual(C=0.1), form=linear"), _chosen_C("SVMDual, form=linear")
+    (0.1, 1.0)
+    """
+    found = re.search(r"\bC=([\d.e+]+)", title)
+    return float(found[1]) if found else 1.0
 
 
 def missed(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.DataFrame:
@@ -219,15 +235,18 @@ def missed(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.Data
     return programs.assign(value=(programs[f"miss {method}"] > least).astype(float))
 
 
-def worth(programs: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Of the programs that a method misses the gain in accuracy of the best point, as `value`."""
-    far = programs[programs[f"miss {method}"] > CLOSE]
+def worth(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.DataFrame:
+    """Of the programs that a method misses by more than a share the gain in accuracy, as `value`.
+
+    It is that of the best point of the search with a proof.
+    """
+    far = programs[programs[f"miss {method}"] > least]
     return far.assign(value=far[f"gain {method}"])
 
 
-def growth_with_C(programs: pd.DataFrame, method: str) -> pd.DataFrame:
+def growth_with_C(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.DataFrame:
     """The share of missed programs with C ≥ 10 less that with C ≤ 1, of each pair and fold."""
-    found = missed(programs, method)
+    found = missed(programs, method, least)
     levels = [found[found["C"] >= HIGH], found[found["C"] <= 1.0]]
     shares = [each.groupby(["dataset", "pair", "run"])["value"].mean() for each in levels]
     return (shares[0] - shares[1]).dropna().rename("value").reset_index()
@@ -384,9 +403,10 @@ def by_rule(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
 
 
 def unseen(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the data sets that were not in the first atlas."""
+    """The rows of the data sets that were not in the first atlas, by the column or level `pair`."""
     known = pairs()
-    return rows[[not known[name].seen for name in rows["pair"]]]
+    names = rows["pair"] if "pair" in rows else rows.index.get_level_values("pair")
+    return rows[[not known[name].seen for name in names]]
 
 
 def at_equal_time(table: pd.DataFrame, budget: float) -> pd.DataFrame:
@@ -474,7 +494,7 @@ def proof_shares(table: pd.DataFrame) -> pd.DataFrame:
     A search that fails has proved nothing.
     """
     rows = table[(table["part"] == "proofs") & (table["method"] != "")]
-    C = pd.to_numeric(rows["chosen"].str.extract(r"\bC=([\d.e+]+)")[0]).fillna(1.0)
+    C = rows["chosen"].map(_chosen_C)
     spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["n"].to_dict()
     n = [spectra[pair, seed, fold] for pair, seed, fold in _places(rows)]
     return rows.assign(
@@ -488,7 +508,10 @@ def _places(rows: pd.DataFrame) -> Any:
 
 
 def at_ends(table: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """The share of the tested fits of each method that chose an end of a grid, by parameter."""
+    """The share of the tested fits of each method that chose an end of a grid, by parameter.
+
+    Only distances, whose kernels have a form, have a γ.
+    """
     rows = table[(table["part"] == "study") & (table["error"] == "")]
     told = [
         {"method": method, "parameter": _parameter(end)}
@@ -497,9 +520,10 @@ def at_ends(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     ]
     counts: Any = pd.DataFrame(told, columns=["method", "parameter"]).value_counts().to_dict()
     fits = rows["method"].value_counts().to_dict()
+    formed = rows[rows["chosen"].str.contains("form=")]["method"].value_counts().to_dict()
     found: dict[str, dict[str, float]] = {str(method): {} for method in fits}
     for (method, parameter), count in counts.items():
-        found[method][parameter] = count / fits[method]
+        found[method][parameter] = count / (formed if parameter == "gamma" else fits)[method]
     return found
 
 
