@@ -33,7 +33,7 @@ MARGIN = 0.01
 """The largest difference of accuracies that counts as none."""
 
 DECIMALS = 5
-"""Of differences between accuracies, which the table has with six digits."""
+"""Differences of accuracies are rounded to so many, as the table has six digits of these."""
 
 RESAMPLES = 10_000
 
@@ -236,9 +236,9 @@ def missed(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.Data
 
 
 def worth(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.DataFrame:
-    """Of the programs that a method misses by more than a share the gain in accuracy, as `value`.
+    """The gain in accuracy where a method misses a program by more than a share, as `value`.
 
-    It is that of the best point of the search with a proof.
+    The gain is that of the best point of the search with a proof.
     """
     far = programs[programs[f"miss {method}"] > least]
     return far.assign(value=far[f"gain {method}"])
