@@ -320,6 +320,12 @@ def test_distances_have_kernels_of_their_own() -> None:
         alone = Study({"K": made}, {"SVM": "SVMDual"}, 3, ("objective",)).run()
         mine = [row["objective"] for row in outcome.rows if row["entry"] == k]
         assert mine == pytest.approx(alone.column("K", "SVM", "objective"))
+    (division,) = SelectThenTest(12, 2).divisions(y)
+    alone = Study({"D": made}, {"SVM": "SVMDual"}, SelectThenTest(12, 2), ("negative_share",)).run()
+    P = np.eye(12) - 1 / 12
+    values = np.linalg.eigvalsh(P @ made.K[np.ix_(division.train, division.train)] @ P)
+    share = -values[values < 0.0].sum() / np.abs(values).sum()
+    assert alone.column("D", "SVM", "negative_share") == pytest.approx([share])
     similarities = iopt.datasets.Dataset(name="K", K=X @ X.T, y=y)
     with pytest.raises(iopt.errors.ParameterError, match="not made of points"):
         Study({"K": similarities}, {"SVM": Grid("SVMDual", kernel="linear")}, 3).run()
