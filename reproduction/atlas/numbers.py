@@ -35,14 +35,9 @@ class P(float):
     """A p-value, which a text shows as "p = 0.012" or "p < 0.001"."""
 
     def __format__(self, spec: str) -> str:
-        return (
-            "p < 0.001" if self < 0.001 else f"p = {self:.3f}" if self < 0.1 else f"p = {self:.2f}"
-        )
-
-    @property
-    def significant(self) -> bool:
-        """Whether it is below 5 %."""
-        return self < 0.05
+        if self < 0.001:
+            return "p < 0.001"
+        return f"p = {float(self):.{3 if self < 0.1 else 2}f}"
 
 
 class Share(float):
@@ -99,6 +94,7 @@ def numbers(table: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
     }
     adjusted = questions.holm(raw)
     told["H"] = {name: {"p": P(raw[name]), "adjusted": P(adjusted[name])} for name in raw}
+    told["excluded"] = "excluded" if adjusted["H2"] < 0.05 else "not excluded"
     told["growing"] = _growing(programs)
     told["time"] = _times(table, fair)
     told["cost"] = questions.growth(programs, protocol.seconds)
@@ -256,7 +252,7 @@ def _times(table: pd.DataFrame, fair: pd.DataFrame) -> dict[str, Any]:
     for budget in BUDGETS:
         found = questions.at_equal_time(table, budget)
         found = found[found.index.isin(kept)].assign(run=0).set_index("run", append=True)
-        told[f"{budget:g}"] = {
+        told[f"{budget:g}s"] = {
             name.replace("-", ""): estimated(questions.difference(found, name))
             for name in map(str, found) if name != CONTROL
         }  # fmt: skip
