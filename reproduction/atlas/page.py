@@ -60,7 +60,7 @@ def pdf(root: Path) -> Path | None:
     source = root / TARGETS["paper.md"]
     made = source.with_suffix(".pdf")
     command = [
-        "pandoc", source.name, "--from=gfm+tex_math_dollars", "--pdf-engine=xelatex",
+        "pandoc", source.name, "--from=markdown-implicit_figures", "--pdf-engine=xelatex",
         "--variable=mainfont=DejaVu Serif", "--variable=monofont=DejaVu Sans Mono",
         "--variable=geometry:margin=2.5cm", f"--output={made.name}",
     ]  # fmt: skip
