@@ -79,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.report:
             from reproduction.atlas import page  # which needs matplotlib
 
-            note = NOTE.read_text(encoding="utf-8").strip()
-            for path in (*page.write(read(), FULL, Path(), note), page.pdf(Path())):
+            table = read()
+            note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
+            for path in (*page.write(table, FULL, Path(), note), page.pdf(Path())):
                 print(path or "no PDF: pandoc, xelatex and rsvg-convert make it")
         if not (given.list or given.keep or given.report):
             execute(given)
@@ -110,7 +111,9 @@ def execute(given: argparse.Namespace) -> None:
     data = at_hand(chosen, given.store / "matrices", given.jobs)
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
-    finished = given.store / "parts"
+    # Only parts of the plan, with all its pairs, are kept as the table of the repository.
+    kind = "-quick" if given.quick else "-pilot" if given.pilot else ""
+    finished = given.store / f"parts{kind}{'-only' * (given.only != '*')}"
     for unit in itertools.chain(*(units(protocol, part) for part in given.part or PARTS)):
         base = finished / f"{Unit('study', unit.seed, unit.fold)}.csv.gz"
         if unit.part in ("proofs", "ends") and not base.is_file():

@@ -484,7 +484,7 @@ def test_the_command_lists_runs_and_resumes(
     assert "the same command goes on" in capsys.readouterr().err
     assert main([*quick, "iris-*"]) == 0
     cells = (tmp_path / "cells.jsonl").read_bytes()
-    found = pd.DataFrame(table.together(tmp_path / "parts"))
+    found = pd.DataFrame(table.together(tmp_path / "parts-quick-only"))
     fits = len(QUICK.methods) * QUICK.folds
     counts = {
         "study": fits, "pair": QUICK.folds, "proofs": QUICK.folds, "times": len(QUICK.methods),
