@@ -529,3 +529,41 @@ def test_a_machine_of_other_points_is_refused() -> None:
         iopt.verify(iopt.KernelProblem(K[:10, :10], y[:10]), iopt.SVMDual(), fitted)
     with pytest.raises(ProblemError, match="a machine of the classes"):
         iopt.verify(iopt.KernelProblem(K, y + 1), iopt.SVMDual(), fitted)
+
+
+@pytest.mark.parametrize(
+    ("rows", "duals", "told"),
+    [
+        (lambda x: [0 * x <= 0], [-2.0], "must be nonnegative; that of constraints[0][0] is -2"),
+        (
+            lambda x: [0 * x <= 4],
+            [3.0],
+            "must be 0 where there is slack; that of constraints[0][0] is 3",
+        ),
+        (lambda x: [0 * x <= 0], [2.0], ""),
+        (
+            lambda x: [x >= 1, x >= -5],
+            [2.0, -7.0],
+            "must be nonnegative; that of constraints[1][0] is -7",
+        ),
+        (lambda x: [x >= 1, x >= -5], [2.0, 7.0], "must be 0 where there is slack"),
+        (lambda x: [x >= 1, x >= -5], [2.0, 0.0], ""),
+        (lambda x: [x >= 1, x <= np.inf], [2.0, 1.0], "must be 0 where there is slack"),
+        (lambda x: [x >= 1, cp.maximum(x, -x) <= 7], [2.0, 0.0], ""),
+    ],
+)
+def test_dual_values_of_what_the_program_does_not_need_are_read(
+    rows: Any, duals: list[float], told: str
+) -> None:
+    """x² has its minimum at 0, and at 1 with x ≥ 1, where the multiplier is 2."""
+    x = cp.Variable(1, name="x")
+    constraints = rows(x)
+    x.value = np.array([len(constraints) - 1.0])
+    for constraint, dual in zip(constraints, duals, strict=True):
+        constraint.dual_variables[0].save_value(np.array([dual]))
+    certificate = iopt.verify(cp.Problem(cp.Minimize(cp.sum_squares(x)), constraints))
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.objective == len(constraints) - 1.0
+    blamed = [reason for reason in certificate.reasons if "dual values" in reason]
+    assert len(blamed) == bool(told)
+    assert not told or told in blamed[0]

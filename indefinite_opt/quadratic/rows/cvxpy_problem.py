@@ -6,6 +6,7 @@ found among their attributes and among the rows, and piecewise linear atoms beco
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -156,8 +157,12 @@ class CvxpyOrigin:
         self.bounded_by: dict[tuple[str, int], tuple[str, int, float]] = {}
         """The constraint and its entry that gave each bound, and the size of the coefficient there,
         by the side and the variable of the bound."""
-        self.stated: list[tuple[str, int, float, tuple[str, int, float]]] = []
-        """Side, variable and bound of every constraint that states one, and the same of it."""
+        self.stated: list[tuple[str, int, float, tuple[str, int, float], str]] = []
+        """Side, variable and bound of every constraint that states one, the same of it, and what
+        it is called."""
+        self.idle: list[tuple[tuple[str, int], str, float]] = []
+        """The constraint and its entry, the name and the slack of inequalities that are no rows, as
+        every point fulfils them."""
         for variable, place in zip(variables, self.places.values(), strict=True):
             self._bound(variable, place)
 
@@ -197,14 +202,17 @@ class CvxpyOrigin:
         for entry, (row, end, called) in enumerate(zip(rows, ends, names, strict=True)):
             used, place = np.flatnonzero(row), (name, entry)
             if end == np.inf and not equal:
+                self.idle.append((place, called, float(end)))
                 continue
             if used.size == 1 and not equal:
                 j = int(used[0])
-                if j < self.n and self._tighten(j, float(row[j]), end, place):
+                if j < self.n and self._tighten(j, float(row[j]), end, place, called):
                     continue
             if used.size or (end != 0.0 if equal else end < 0.0):
                 self.rows.append((row, end if equal else -np.inf, end, called))
                 self.entries.append(place)
+            elif not equal:
+                self.idle.append((place, called, float(end)))
 
     def stand_for(self, term: Epigraph, names: Iterator[str]) -> None:
         """Keep the rows of an epigraph under the next of some names."""
@@ -227,13 +235,15 @@ class CvxpyOrigin:
 
         return Polyhedron(*stacked(False), *stacked(True), self.lower, self.upper)
 
-    def _tighten(self, j: int, coefficient: float, right: float, place: tuple[str, int]) -> bool:
+    def _tighten(
+        self, j: int, coefficient: float, right: float, place: tuple[str, int], called: str
+    ) -> bool:
         """Whether coefficient · x_j ≤ right was taken as a bound, as it is if that is exact."""
         bound = right / coefficient
         if not np.isfinite(bound) or Fraction(bound) * Fraction(coefficient) != Fraction(right):
             return False
         side, ends = ("upper", self.upper) if coefficient > 0.0 else ("lower", self.lower)
-        self.stated.append((side, j, bound, (*place, abs(coefficient))))
+        self.stated.append((side, j, bound, (*place, abs(coefficient)), called))
         if bound < ends[j] if coefficient > 0.0 else bound > ends[j]:
             ends[j] = bound
             self.bounded_by[side, j] = (*place, abs(coefficient))
@@ -303,7 +313,7 @@ class CvxpyOrigin:
         found = {"lower": np.zeros(x.size), "upper": np.zeros(x.size)}
         ends = {"lower": body.lower, "upper": body.upper}
         known = {side: np.zeros(x.size, dtype=bool) for side in ends}
-        for side, j, bound, (name, entry, size) in self.stated:
+        for side, j, bound, (name, entry, size), _ in self.stated:
             if bound == ends[side][j]:
                 found[side][j] += size * flat[name][entry]
                 known[side][j] = True
@@ -314,6 +324,29 @@ class CvxpyOrigin:
             found[side] += np.where(own, np.maximum(sign * left, 0.0), 0.0)
         every = {"inequalities": z, "equalities": y, **found}
         return {name: every[name] for name in program.named}
+
+    def idle_duals(self, x: Array) -> list[tuple[str, float, float]]:
+        """The dual values of inequalities that the arrays do not have, with the slacks at x.
+
+        They are those that every point fulfils, and bounds beside tighter ones. Those of an atom
+        with several rows are left out, as the rows share a dual value.
+        """
+        duals = dual_values(self.constraints)
+        if duals is None:
+            return []
+        found, ends = list(self.idle), {"lower": self.lower, "upper": self.upper}
+        for side, j, bound, (name, entry, size), called in self.stated:
+            if bound != ends[side][j]:
+                found.append(((name, entry), called, size * abs(bound - float(x[j]))))
+        shared = Counter(place for place, *_ in self.idle)
+        shared.update(place for place in self.entries if place is not None)
+        shared.update((name, entry) for *_, (name, entry, _), _ in self.stated)
+        flat = {name: np.ravel(parts[0], order="F") for name, parts in duals.items()}
+        return [
+            (called, float(flat[name][entry]), slack)
+            for (name, entry), called, slack in found
+            if shared[name, entry] == 1
+        ]
 
 
 def dual_values(constraints: Mapping[str, Any]) -> dict[str, list[Array]] | None:

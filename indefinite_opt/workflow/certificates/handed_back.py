@@ -6,7 +6,7 @@ the minimisation form L = F + Σ λᵀ(lhs - rhs), nonnegative for inequalities 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,8 @@ class HandedBack(NamedTuple):
     """Which signs of multipliers the source has, as a sentence."""
     pairs: Mapping[Pair, Any] | None = None
     """The values of each pair of more than two classes."""
+    idle: Sequence[tuple[str, float, float]] = ()
+    """Inequalities that the program does not need: their names, multipliers and slacks."""
 
 
 def handed_back(problem: Any, formulation: Any, values: Any, multipliers: Any) -> HandedBack:
@@ -158,9 +160,10 @@ def _of_cvxpy(problem: Any) -> HandedBack:
         status = "" if problem.status is None else f"Its status is {problem.status!r}. "
         error.hint = f"{status}Solve it, or give values to its variables."
         raise
-    duals = program.cvxpy_origin.multipliers(program.compiled(), values)
+    origin = program.cvxpy_origin
+    duals, idle = origin.multipliers(program.compiled(), values), origin.idle_duals(values)
     signs = "Dual values of cvxpy are of the minimisation form, even for a maximisation."
-    return HandedBack(program, None, values, duals, False, signs)
+    return HandedBack(program, None, values, duals, False, signs, idle=idle)
 
 
 # -------------------------------------------------------------------------------------- qpsolvers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -253,14 +253,16 @@ def verify(
         if not holds and certificate.claim is not Claim.GLOBAL and _is_of(certificate, given):
             certificate = max(certified(None), certificate, key=lambda one: one.claim)
         kept = _is_of(certificate, given)
+        at = program.from_values(checked)
+        idle = _about_idle(program, at, held.idle, tol)
         dual = any(value.size for value in given.values())
-        if dual and certificate.claim > Claim.NONE and not (holds and kept):
+        if certificate.claim > Claim.NONE and (idle or (dual and not (holds and kept))):
             end = ""
             if not kept:
                 end = " Multipliers were computed in place of the dual values."
             elif certificate.claim is Claim.GLOBAL:
                 end = " The bound meets the objective all the same."
-            wrong = _about_duals(program, program.from_values(checked), given, tol)
+            wrong = idle or _about_duals(program, at, given, tol)
             notes += [f"{wrong}{end}"] if wrong else []
     left = limit - (clock() - began)
     if certificate.claim <= Claim.FEASIBLE and left > 0.0:
@@ -304,6 +306,23 @@ def _about_duals(program: CompiledProgram[Any], x: Any, multipliers: Values, tol
     if residual <= tol:
         return ""
     return f"The dual values miss the first-order conditions by {residual:.2g}."
+
+
+def _about_idle(
+    program: CompiledProgram[Any], x: Any, idle: Sequence[tuple[str, float, float]], tol: float
+) -> str:
+    """What is wrong with the dual values of inequalities that the program does not need; empty if
+    that is nothing."""
+    if not idle:
+        return ""
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = program.gradient_unit(program.gradient(x))
+    for name, dual, slack in idle:
+        if dual < -tol * unit:
+            return f"The dual values must be nonnegative; that of {name} is {dual:.3g}."
+        if dual > tol * unit and slack > tol:
+            return f"The dual values must be 0 where there is slack; that of {name} is {dual:.3g}."
+    return ""
 
 
 @one_thread()
