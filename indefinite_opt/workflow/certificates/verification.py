@@ -254,7 +254,7 @@ def verify(
             certificate = max(certified(None), certificate, key=lambda one: one.claim)
         kept = _is_of(certificate, given)
         at = program.from_values(checked)
-        idle = _about_idle(program, at, held.idle, tol)
+        idle = _about_idle(program, at, given, held.idle, tol)
         dual = any(value.size for value in given.values())
         if certificate.claim > Claim.NONE and (idle or (dual and not (holds and kept))):
             end = ""
@@ -309,14 +309,15 @@ def _about_duals(program: CompiledProgram[Any], x: Any, multipliers: Values, tol
 
 
 def _about_idle(
-    program: CompiledProgram[Any], x: Any, idle: Sequence[tuple[str, float, float]], tol: float
-) -> str:
+    program: CompiledProgram[Any], x: Any, multipliers: Values,
+    idle: Sequence[tuple[str, float, float]], tol: float,
+) -> str:  # fmt: skip
     """What is wrong with the dual values of inequalities that the program does not need; empty if
     that is nothing."""
     if not idle:
         return ""
-    with np.errstate(over="ignore", invalid="ignore"):
-        unit = program.gradient_unit(program.gradient(x))
+    with np.errstate(over="ignore", invalid="ignore"), one_thread():
+        unit = answers.optimality(program, program.at(x), multipliers, tol).unit
     for name, dual, slack in idle:
         if dual < -tol * unit:
             return f"The dual values must be nonnegative; that of {name} is {dual:.3g}."
