@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ from reproduction.atlas.protocol import (
     run,
     units,
 )
-from reproduction.atlas.table import CELLS, NOTE, read, together, write
+from reproduction.atlas.table import KEPT, NOTE, read, write
 
 PARTS = ("study", "proofs", "ends", "times")
 
@@ -54,10 +55,9 @@ def parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, default=2, help="processes that share matrices and cells; 2 by default")
     add("--cluster", help="address of a Dask scheduler, whose workers were started in this folder")
     add("--store", type=Path, default=Path("reproduced/atlas"), help="folder of cells and matrices")
-    add(
-        "--keep", action="store_true", help=f"put the finished parts of the store into {CELLS.name}"
-    )
-    add("--report", action="store_true", help="write the paper, its page and figures from that")
+    add("--rest", action="store_true", help="leave out what this repository has tables of")
+    add("--keep", action="store_true", help="put the tables of the store into this repository")
+    add("--report", action="store_true", help="write the paper, its page and figures from those")
     return made
 
 
@@ -74,12 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sizes = f"{pair.n} objects, {len(pair.classes)} classes"
                 print(f"{pair.name:28}{sizes:26}{pair.similarity.meaning}")
         if given.keep:
-            write(together(given.store / "parts"), CELLS)
-            print(CELLS)
+            KEPT.mkdir(exist_ok=True)
+            for path in sorted((given.store / "parts").glob("*.csv.gz")):
+                print(shutil.copy(path, KEPT))
         if given.report:
             from reproduction.atlas import page  # which needs matplotlib
 
-            table = read()
+            table = read(KEPT)
             note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
             for path in (*page.write(table, FULL, Path(), note), page.pdf(Path())):
                 print(path or "no PDF: pandoc, xelatex and rsvg-convert make it")
@@ -111,13 +112,17 @@ def execute(given: argparse.Namespace) -> None:
     data = at_hand(chosen, given.store / "matrices", given.jobs)
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
-    # Only parts of the plan, with all its pairs, are kept as the table of the repository.
+    # Only parts of the plan, with all its pairs, are kept in the repository.
     kind = "-quick" if given.quick else "-pilot" if given.pilot else ""
     finished = given.store / f"parts{kind}{'-only' * (given.only != '*')}"
+    there = set(KEPT.glob("*")) if given.rest and finished.name == "parts" else set[Path]()
     for unit in itertools.chain(*(units(protocol, part) for part in given.part or PARTS)):
-        base = finished / f"{Unit('study', unit.seed, unit.fold)}.csv.gz"
+        if KEPT / f"{unit}.csv.gz" in there:
+            continue
+        name = f"{Unit('study', unit.seed, unit.fold)}.csv.gz"
+        base = KEPT / name if KEPT / name in there else finished / name
         if unit.part in ("proofs", "ends") and not base.is_file():
-            raise DataError("part", "the study before its proofs and ends", f"no {base.name}")
+            raise DataError("part", "the study before its proofs and ends", f"no {name}")
         studied: Any = read(base).to_dict("records") if base.is_file() else []
         with Console(stderr=True).status("") as shown:
 

@@ -1,4 +1,4 @@
-"""The finished cells as one compact table, from which the report is made."""
+"""The finished cells as compact tables, one for each part and fold; the report is made of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pandas as pd
 
 from indefinite_opt.errors import DataError
 
-CELLS = Path(__file__).with_name("cells.csv.gz")
-"""The table of the full run; there is none before it."""
+KEPT = Path(__file__).with_name("parts")
+"""The tables of the full run."""
 
-NOTE = CELLS.with_name("cells.md")
-"""How that table was made, in sentences for the paper and the page."""
+NOTE = KEPT.with_name("parts.md")
+"""How these tables were made, in sentences for the paper and the page."""
 
 COLUMNS = (
     "part", "pair", "method", "run", "fold", "C", "chosen", "ends", "n", "classes", "p", "q",
@@ -49,17 +49,24 @@ def _short(name: str, value: Any) -> str:
     return f"{value:.{DIGITS.get(name, 6)}g}" if isinstance(value, float) else str(value)
 
 
-def read(path: Path = CELLS) -> pd.DataFrame:
-    """The table, one row per cell.
+def read(path: Path) -> pd.DataFrame:
+    """A table, one row per cell, or all tables of a folder as one.
 
     Raises
     ------
     DataError
-        If the file is missing or is no table of the atlas.
+        If the file or the folder is missing, or a file is no table of the atlas.
     """
-    advice = "`python -m reproduction.atlas` runs the atlas and writes it."
-    if not path.is_file():
-        raise DataError("table", "the finished cells of a run", f"no file {path}", advice)
+    paths = sorted(path.glob("*.csv.gz")) if path.is_dir() else [path]
+    if not paths or not paths[0].is_file():
+        raise DataError("table", "the finished cells of a run", f"none at {path}", _ADVICE)
+    return pd.concat([_one(each) for each in paths], ignore_index=True)
+
+
+_ADVICE = "`python -m reproduction.atlas` runs the atlas and writes it."
+
+
+def _one(path: Path) -> pd.DataFrame:
     texts = ("part", "pair", "method", "chosen", "ends", "claim", "error")
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -67,11 +74,5 @@ def read(path: Path = CELLS) -> pd.DataFrame:
             if name not in texts:
                 table[name] = pd.to_numeric(table[name])
     except (ValueError, KeyError, OSError, EOFError):
-        raise DataError("table", "a table of the atlas", str(path), advice) from None
+        raise DataError("table", "a table of the atlas", str(path), _ADVICE) from None
     return table
-
-
-def together(folder: Path) -> list[dict[str, Any]]:
-    """The rows of all tables in a folder."""
-    tables: Any = [read(path).to_dict("records") for path in sorted(folder.glob("*.csv.gz"))]
-    return [row for rows in tables for row in rows]

@@ -16,6 +16,7 @@ import indefinite_opt as iopt
 from helpers.exact import global_minimum
 from indefinite_opt.errors import DataError
 from indefinite_opt.studies import Data
+from reproduction.atlas import __main__ as atlas_main
 from reproduction.atlas import page, protocol, questions, table, texts
 from reproduction.atlas.__main__ import main
 from reproduction.atlas.numbers import numbers
@@ -294,7 +295,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert set(study["ends"]) == {"", "C=10"}
     first = path.read_bytes()
     assert written(tmp_path).read_bytes() == first
-    with pytest.raises(DataError, match=r"no file .*python -m reproduction.atlas"):
+    with pytest.raises(DataError, match=r"none at .*python -m reproduction.atlas"):
         table.read(tmp_path / "none.csv.gz")
     path.write_bytes(b"no table")
     with pytest.raises(DataError, match="a table of the atlas"):
@@ -458,10 +459,10 @@ def test_a_sentence_that_the_numbers_contradict_is_an_error() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not table.CELLS.is_file(), reason="the study has not been run to its end")
+@pytest.mark.skipif(not table.NOTE.is_file(), reason="the study has not been run to its end")
 def test_the_committed_texts_are_those_of_the_committed_table(tmp_path: Path) -> None:
     note = table.NOTE.read_text("utf-8").strip()
-    for path in page.write(table.read(), FULL, tmp_path, note):
+    for path in page.write(table.read(table.KEPT), FULL, tmp_path, note):
         if path.suffix == ".md":
             committed = ROOT / path.relative_to(tmp_path)
             assert path.read_text("utf-8") == committed.read_text("utf-8"), committed.name
@@ -484,7 +485,7 @@ def test_the_command_lists_runs_and_resumes(
     assert "the same command goes on" in capsys.readouterr().err
     assert main([*quick, "iris-*"]) == 0
     cells = (tmp_path / "cells.jsonl").read_bytes()
-    found = pd.DataFrame(table.together(tmp_path / "parts-quick-only"))
+    found = table.read(tmp_path / "parts-quick-only")
     fits = len(QUICK.methods) * QUICK.folds
     counts = {
         "study": fits, "pair": QUICK.folds, "proofs": QUICK.folds, "times": len(QUICK.methods),
@@ -503,3 +504,27 @@ def test_the_command_lists_runs_and_resumes(
     assert main([*quick, "iris-*", "--part", "ends", "--store", str(tmp_path / "new")]) == 2
     assert "the study before its proofs and ends" in capsys.readouterr().err
     assert {pair.dataset for pair in pairs().values() if not pair.seen}
+
+
+def test_the_rest_is_what_the_repository_has_no_tables_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts come from the repository, and proofs begin with the study there."""
+    asked: list[tuple[str, int]] = []
+
+    def run(unit: Any, data: Any, protocol: Any, store: Any, studied: Any, *other: Any) -> Any:
+        asked.append((str(unit), len(studied)))
+        return [{"part": unit.part, "pair": "iris-tanh", "fold": unit.fold}]
+
+    monkeypatch.setattr(atlas_main, "run", run)
+    monkeypatch.setattr(atlas_main, "at_hand", lambda chosen, folder, jobs: {"iris-tanh": None})
+    monkeypatch.setattr(atlas_main, "KEPT", tmp_path / "kept")
+    store = ["--store", str(tmp_path / "store")]
+    assert main([*store, "--seeds", "1", "--part", "study"]) == 0
+    assert asked == [("study-0-0", 0), ("study-0-1", 0), ("study-0-2", 0)]
+    assert main([*store, "--keep"]) == 0
+    asked.clear()
+    elsewhere = ["--store", str(tmp_path / "elsewhere"), "--rest"]
+    assert main([*elsewhere, "--seeds", "2", "--part", "study", "--part", "proofs"]) == 0
+    seconds = [(f"study-1-{fold}", 0) for fold in range(3)]
+    assert asked == [*seconds, *((f"proofs-0-{fold}", 1) for fold in range(3))]
