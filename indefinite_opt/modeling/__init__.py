@@ -22,7 +22,7 @@ from indefinite_opt.modeling.classifier import (
     proxy_change,
 )
 from indefinite_opt.modeling.compiler import model_ray, unbounded
-from indefinite_opt.modeling.convex_problem import ConvexProblem
+from indefinite_opt.modeling.cvxpy_problem import CvxpyProblem
 from indefinite_opt.modeling.formulation import (
     OUTLIERS,
     UNLABELLED,

@@ -90,7 +90,8 @@ class _Compiled(NamedTuple):
 class _OfProbe:
     """An attribute of classes and objects that a probe of four points answers.
 
-    A model that is refused for its indefinite kernel may be asked with a positive definite one.
+    The kind of a program is asked with a positive definite kernel first, with which a quadratic row
+    may be convex; some models are refused with it, others with an indefinite one.
     """
 
     def __init__(
@@ -179,7 +180,7 @@ class Formulation(Declaration):
 
     reference: ClassVar[str] = ""
     task: ClassVar[str] = "classification"
-    program_type: ClassVar[Any] = _OfProbe(type, CompiledProgram, (False, True))
+    program_type: ClassVar[Any] = _OfProbe(type, CompiledProgram, (True, False))
     convex: ClassVar[Any] = _OfProbe(_by_theorem, None)
     takes_asymmetric: ClassVar[bool] = False
     needs_spectrum: ClassVar[bool] = False

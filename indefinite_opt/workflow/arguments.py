@@ -6,7 +6,7 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling import ConvexProblem, Formulation
+from indefinite_opt.modeling import CvxpyProblem, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, Problem, QuadraticProgram
 from indefinite_opt.solvers import known
@@ -21,7 +21,7 @@ def from_cvxpy(problem: Any) -> Any:
     except ProblemError as refused:
         if not getattr(problem, "variables", list)():  # or no problem at all
             raise
-        return ConvexProblem(problem, refused)
+        return CvxpyProblem(problem, refused)
 
 
 def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]:

@@ -314,7 +314,19 @@ def test_some_have_no_optimum_on_some_indefinite_kernels() -> None:
         with pytest.raises(UnboundedProblem):
             iopt.solve(problem, formulation)
     with pytest.raises(ProblemError, match="not convex in constraint 'kernel 1'"):
-        iopt.solve(problem, iopt.MultipleKernelSVM(kernels=d.K[None]))
+        iopt.solve(problem, iopt.MultipleKernelSVM(kernels=np.array([d.K, d.K @ d.K - d.K])))
+
+
+def test_a_mixture_of_one_indefinite_kernel_has_a_quadratic_row() -> None:
+    """It is the SVM dual of that kernel, which another branch and bound solves."""
+    d = data("random")
+    K, y = d.K[:4, :4], d.y[:4]
+    problem = iopt.KernelProblem(K, y)
+    known = iopt.solve(problem, "SVMDual(C=1)", prove=10)
+    result = iopt.solve(problem, iopt.MultipleKernelSVM(C=1.0, kernels=K[None]))
+    assert result.solver == "spatial"
+    assert known.certificate.claim is result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(known.objective, rel=1e-5)
 
 
 # ---------------------------------------------------------------------------- what is made of them

@@ -34,8 +34,10 @@ REFUSED: dict[str, tuple[Model, list[str]]] = {
         Model(maximize=cp.norm_inf(X), subject_to=BOX),
         ["norm_inf(x), which is convex and enters the maximised objective with a plus"],
     ),
-    "an indefinite kernel in a row": (
-        Model(maximize=cp.sum(X) - T / 2, subject_to={"first": cp.quad_form(X, K) <= T, **BOX}),
+    "indefinite kernels in two rows": (
+        Model(maximize=cp.sum(X) - T / 2, subject_to={
+            "first": cp.quad_form(X, K) <= T, "second": cp.quad_form(X, K) >= -T, **BOX
+        }),
         ["quad_form(x, K), which is not convex in constraint 'first'",
          "as K has eigenvalues from -1.14 to 1.14", "write the form in the objective"],
     ),

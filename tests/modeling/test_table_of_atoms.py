@@ -16,6 +16,7 @@ import indefinite_opt.algebra as cp
 from helpers.own_formulations import Written
 from indefinite_opt.algebra import Model, NotCanonical
 from indefinite_opt.modeling.compiler import ConvexProgram
+from indefinite_opt.modeling.quadratic_row import QuadraticRowProgram
 from indefinite_opt.quadratic import PolyhedralQP
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extend" / "atoms.md").read_text(encoding="utf-8")
@@ -99,6 +100,8 @@ def place_of(model: Model) -> tuple[str, str]:
     result = iopt.solve(problem(), formulation, prove=10)
     if isinstance(program, ConvexProgram):
         return "cvxpy", result.certificate.claim.name
+    if isinstance(program, QuadraticRowProgram):
+        return "quadratic row", result.certificate.claim.name
     assert isinstance(program, PolyhedralQP)
     more = len(program.feasible.h) > sum(row.kind == "Inequality" for row in written(model))
     return ("rows" if program.epigraphs or more else "itself"), result.certificate.claim.name
@@ -162,13 +165,13 @@ def test_an_atom_in_a_place_is_solved_as_the_table_says(
 ) -> None:
     found, claim = place_of(model_of(name, place, atoms))
     assert found == word
-    if word in ("itself", "rows"):
+    if word in ("itself", "rows", "quadratic row"):
         assert claim == "GLOBAL"
 
 
 def test_constraints_are_solved_as_their_table_says() -> None:
     table = dict(row for row in ROWS if len(row) == 2)
-    assert len(table) == 5
+    assert len(table) == 6
     cones = next(names for names in table if "SOC" in names)
     assert re.findall(r"`([^`]+)`", cones) == list(CONSTRAINTS)
     for make in CONSTRAINTS.values():
@@ -185,7 +188,12 @@ def test_constraints_are_solved_as_their_table_says() -> None:
         x = cvxpy.Variable(3, name="x")
         rows = {"row": ATOMS[name](cvxpy, x, None) == 1}
         model = Model(minimize=cvxpy.sum_squares(x - 1), subject_to=rows)
-        assert place_of(model)[0] == ("itself" if name == "sum" else "refused"), name
+        known = "refused"
+        if name in ("sum", "square", "sum_squares", "u @ v", "u * v") or name.startswith(
+            "quad_form"
+        ):
+            known = "itself" if name == "sum" else table["`a(u) == t` of a square or a product"]
+        assert place_of(model)[0] == known, name
 
 
 def test_the_best_claim_about_cones_is_the_one_that_the_page_names() -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from indefinite_opt.algebra import Model, NotCanonical, canonical
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_cvxpy_program
 from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp
@@ -18,6 +19,7 @@ from indefinite_opt.modeling.compiler.kernel_programs import (
 )
 from indefinite_opt.modeling.compiler.linear_programs import box, game, one_class, one_norm
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
+from indefinite_opt.modeling.compiler.quadratic_rows import quadratic_row_program
 from indefinite_opt.modeling.compiler.reading import Mismatch, Reading
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CompiledProgram, has_epigraph
@@ -51,7 +53,7 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     try:
         form = canonical(model)
     except NotCanonical as error:
-        return as_cvxpy_program(model, error)
+        return beyond_canonical(model, error, problem)
     if not form.variables:
         raise NotCanonical("none", "variables")
     # The others have rows of declared variables only, and no matrices among these.
@@ -74,3 +76,20 @@ def compiled(model: Model, problem: KernelProblem) -> CompiledProgram[Any]:
     if form.hidden and all(part.kind != "logistic" for part in form.separables):
         expected = "atoms that are convex where they stand, as in `atom <= affine`"
     return as_cvxpy_program(model, NotCanonical(", ".join(atoms), expected))
+
+
+def beyond_canonical(
+    model: Model, refused: ProblemError, problem: KernelProblem | None = None
+) -> CompiledProgram[Any]:
+    """The program of a model that has no canonical form: convex, or with one quadratic row.
+
+    The error with which it was refused is raised, or a better one, if it is neither.
+    """
+    found = quadratic_row_program(model, problem)
+    if found is None or found.is_convex:
+        try:
+            return as_cvxpy_program(model, refused)
+        except NotCanonical:  # convex by its matrices, and not by the rules of cvxpy
+            if found is None:
+                raise
+    return found

@@ -134,6 +134,8 @@ class CompiledProgram(ABC, Generic[X]):
     """Whether it is a user's program with cones, which takes long for few points."""
     has_own_rows: ClassVar[bool] = False
     """Whether its matrix and rows are a user's, of which nothing is known in advance."""
+    is_bounded_by_dual: ClassVar[bool] = False
+    """Whether it has proved lower bounds, although it is not convex."""
     multipliers_from_solver: ClassVar[bool] = False
     """Whether multipliers cannot be recovered from a point. The bound that they prove is then all
     that is claimed."""

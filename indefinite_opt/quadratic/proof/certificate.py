@@ -293,11 +293,9 @@ class Certificate:
         if np.isfinite(self.bound):
             rows += [("bound", f"{self.bound:.10g}"), (self.gap_kind, self._gap)]
         rows.append(("constraints", f"{self.primal_residual:.2e}{self._repair}"))
-        rows.append(("stationarity", f"{self.stationarity:.2e}"))
-        if np.isfinite(self.complementarity):
-            rows.append(("complementarity", f"{self.complementarity:.2e}"))
-        if np.isfinite(self.curvature):
-            rows.append(("curvature", f"{self.curvature:.2e}"))
+        for name in ("stationarity", "complementarity", "curvature"):
+            if np.isfinite(getattr(self, name)):  # others are not known, or not needed
+                rows.append((name, f"{getattr(self, name):.2e}"))
         return rows
 
     @property

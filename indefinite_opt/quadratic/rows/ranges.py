@@ -119,7 +119,7 @@ def optimal_ranges(
     if not 0 < f.size <= _MAX_ORDER:
         return None
     block = as_dense("P", P[f][:, f])
-    found = _proved_curvature(block)
+    found = proved_curvature(block)
     if found is None:
         return None
     curvature, units = found
@@ -152,7 +152,7 @@ def optimal_ranges(
     return np.maximum(low, ranges[0]), np.minimum(high, ranges[1])
 
 
-def _proved_curvature(block: Array) -> tuple[float, Array] | None:
+def proved_curvature(block: Array) -> tuple[float, Array] | None:
     """λ > 0 and units D with zᵀDPDz ≥ λ‖z‖², proved by a factorisation; None if there are none."""
     units = own_units(block)
     units = np.ones(len(block)) if units is None else units

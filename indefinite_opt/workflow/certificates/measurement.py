@@ -66,7 +66,7 @@ def measure(task: Task[Any], answer: Answer, witness: object = None, search: boo
         answer.convex = is_convex(program, task.time_limit - task.elapsed)
     if answer.examined is None:
         examine_conditions(task, answer)
-    if answer.convex:
+    if answer.convex or program.is_bounded_by_dual:
         if not answer.closed and not answer.complete:
             task.in_time(None, bound_by_duality, task, answer, witness)
     elif isinstance(program, QP):

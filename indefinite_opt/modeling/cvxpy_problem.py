@@ -1,7 +1,8 @@
-"""A problem of cvxpy that is convex by its rules: a problem and its formulation in one."""
+"""A problem of cvxpy with cones or a quadratic row: a problem and its formulation in one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,8 +11,9 @@ import numpy as np
 from indefinite_opt.algebra import Model, settled
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.compiler import ConvexProgram, as_cvxpy_program
+from indefinite_opt.modeling.compiler import beyond_canonical
 from indefinite_opt.quadratic import (
+    CompiledProgram,
     CvxpyParts,
     Declaration,
     Problem,
@@ -24,46 +26,53 @@ _BY_COLUMNS = ("ExpCone", "PowCone3D", "PowCone3DApprox")
 """Cones whose arguments are taken column by column."""
 
 
-class ConvexProblem(Declaration, Problem):
-    """A `cvxpy.Problem` with cones, as `verify` and `solve` take it if it is not quadratic.
+class CvxpyProblem(Declaration, Problem):
+    """A `cvxpy.Problem` that is convex by its rules, or has one quadratic row of any inertia.
 
-    Parameters count with the values that they have when it is made.
+    `verify` and `solve` take it so if it is no quadratic program with linear rows. Parameters count
+    with the values that they have when it is made.
 
     Parameters
     ----------
     problem : cvxpy.Problem
     refused : ProblemError
-        Why it is not a quadratic program. This is raised if it is not convex either, and no term
-        of it shows why.
+        Why it has no linear rows. This is raised if it is neither of the two, and no term of it
+        shows why.
     """
 
     reference: ClassVar[str] = "cvxpy"
-    program_type: ClassVar[type] = ConvexProgram
-    convex: ClassVar[bool | None] = True
     name = "cvxpy problem"
 
     def __init__(self, problem: Any, refused: ProblemError) -> None:
         parts = parts_of_cvxpy(problem)
         self._model = settled(Model(**parts.goal, subject_to=parts.rows).without_endless())
-        self._program = as_cvxpy_program(self._model, refused)
+        self._program = beyond_canonical(self._model, refused)
         self.cvxpy_origin = ConvexOrigin(parts)
+
+    @property
+    def program_type(self) -> type:  # type: ignore[override]
+        return type(self._program)
+
+    @property
+    def convex(self) -> bool | None:  # type: ignore[override]
+        return True if self._program.is_convex else None
 
     @property
     def n(self) -> int:
         """Number of entries of all variables."""
-        return self._program.n
+        return sum(math.prod(shape) for shape in self._program.shapes.values())
 
     @property
-    def declaration(self) -> ConvexProblem:
+    def declaration(self) -> CvxpyProblem:
         return self
 
     def model(self, problem: object = None) -> Model:
         return self._model
 
-    def compiled(self, problem: object = None) -> ConvexProgram:
+    def compiled(self, problem: object = None) -> CompiledProgram[Any]:
         return self._program
 
-    def program(self, problem: object = None) -> ConvexProgram:
+    def program(self, problem: object = None) -> CompiledProgram[Any]:
         return self._program
 
     def declare(self, problem: object = None) -> Any:
@@ -82,12 +91,12 @@ class ConvexProblem(Declaration, Problem):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._program = as_cvxpy_program(
+        self._program = beyond_canonical(
             self._model, ProblemError("problem", "a convex problem", "another")
         )
 
     def __repr__(self) -> str:
-        return f"ConvexProblem(n={self.n}, constraints={len(self._model.subject_to)})"
+        return f"CvxpyProblem(n={self.n}, constraints={len(self._model.subject_to)})"
 
     def __str__(self) -> str:
         return f"cvxpy problem ({self.n} variables)"
@@ -117,7 +126,7 @@ class ConvexOrigin:
             variable.save_value(np.reshape(values[variable.name()], variable.shape))
 
     def multipliers(
-        self, program: ConvexProgram, values: Mapping[str, Array]
+        self, program: CompiledProgram[Any], values: Mapping[str, Array]
     ) -> dict[str, Array] | None:
         """The dual values by the names of the constraints; None unless all have some."""
         shapes = answers.multiplier_shapes(program)

@@ -1,0 +1,1 @@
+"""Solvers of quadratic programs with one quadratic row."""
