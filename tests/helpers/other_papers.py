@@ -43,13 +43,14 @@ def data(kernel: str, n: int = N) -> Data:
     X[:, 0] += 0.7 * y
     t, A = X[:, 0] ** 2 + 0.1 * generator.standard_normal(n), generator.standard_normal((n, n))
     products = np.tanh(X @ X.T - 0.5)
-    least = np.linalg.eigvalsh(products)[0]
+    least, heights = np.linalg.eigvalsh(products)[0], np.sqrt(1.0 + np.sum(X**2, axis=1))
     K = {
         "gaussian": np.exp(-np.square(X[:, None] - X).sum(-1)),
         "tanh": products,
         "shifted": products + (0.1 - least) * np.eye(n),
         "truncated": np.maximum(1.4 - np.abs(X[:, None] - X).sum(-1), 0.0),
         "random": (A + A.T) / 2,
+        "hyperboloid": np.multiply.outer(heights, heights) - X @ X.T,
     }[kernel]
     K, order = (K + K.T) / 2, shaking.order(n, "other papers", kernel)
     return Data(K[np.ix_(order, order)], y[order], t[order])

@@ -58,11 +58,15 @@ FILES = {
         "RobustRows", "SparseLogistic", "SquareRootLasso",
         "MaxCutRelaxation",
     ),
+    "quadratic_row": ("KreinSphere", "HyperbolicSVM"),
     "unbounded": (
         "IndefiniteLogistic", "SparseIndefiniteLogistic", "SquaredHingePrimal", "HingePrimal",
         "TwoKernelPrimal",
     ),
 }  # fmt: skip
+KERNEL = {"HyperbolicSVM": "hyperboloid"}
+"""Where it is not a Gaussian."""
+
 PLACES = {name: FOLDER / f"{file}.py" for file, names in FILES.items() for name in names}
 
 BEST_CLAIM_OF_CONES = iopt.Claim.FEASIBLE
@@ -399,6 +403,36 @@ def test_of_any_curvature_they_have_the_best_of_all_faces(call: str, kernel: str
     assert bracket.upper - bracket.lower <= 2.0 * slack
 
 
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("kernel", ANY)
+def test_a_krein_sphere_has_the_root_of_its_diagonal_form(kernel: str, inside: bool) -> None:
+    """PKP = VΛVᵀ, f = VSu with the signs S of Λ: (λs/|Λ| + μ) u = SVᵀy with ‖u‖² = nr²."""
+    d = data(kernel)
+    n, lam, r = len(d.y), 0.3, 0.8
+    centred = d.K - d.K.mean(0) - d.K.mean(1)[:, None] + d.K.mean()
+    values, V = np.linalg.eigh(centred)
+    kept = np.abs(values) > 1e-10 * np.abs(values).max()
+    values, V = values[kept], V[:, kept]
+    signs = np.sign(values)
+    bent, slopes = lam * signs / np.abs(values), signs * (V.T @ d.y)
+    low, high = -bent.min(), -bent.min() + np.linalg.norm(slopes) / (r * np.sqrt(n))
+    for _ in range(300):
+        middle = 0.5 * (low + high)
+        outside = np.sum((slopes / (bent + middle)) ** 2) > n * r**2
+        low, high = (middle, high) if outside else (low, middle)
+    u = slopes / (bent + high)
+    known = float(bent @ u**2 - 2.0 * slopes @ u + n * r**2 + n)
+    result = iopt.solve(
+        problem_of("classification", d), titled(f"KreinSphere(lambda1=0.3, r=0.8, inside={inside})")
+    )
+    if not inside or high >= 1.0:  # then the ball is tight, too
+        assert result.objective == pytest.approx(known, rel=1e-6)
+    assert result.objective <= known + 1e-6 * abs(known)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    decisions = result.classifier.decision_function(d.K, np.diag(d.K))
+    assert np.sum((decisions - d.y.mean()) ** 2) <= n * r**2 * (1.0 + 1e-6)
+
+
 def test_some_of_them_are_not_convex() -> None:
     for call in NONCONVEX:
         d = data("random", FEW)
@@ -469,7 +503,7 @@ def test_each_is_short_and_printed_as_mathematics(name: str) -> None:
     own = source.split(f"class {name}(", 1)[1].split("\n@dataclass", 1)[0]
     assert len([line for line in own.splitlines() if line]) <= 14  # and the decorator
     formulation = made(name)
-    program = formulation.declare(problem_of(formulation.task, data("gaussian")))
+    program = formulation.declare(problem_of(formulation.task, data(KERNEL.get(name, "gaussian"))))
     text = str(program)
     assert text.startswith(name)
     assert "solved as" in text
@@ -482,6 +516,7 @@ def test_each_is_short_and_printed_as_mathematics(name: str) -> None:
         "b",
         "xi",
         "gamma",
+        "w",
         "x",
         "X",
         "K",
@@ -493,7 +528,7 @@ def test_each_is_short_and_printed_as_mathematics(name: str) -> None:
 @pytest.mark.parametrize("name", PLACES)
 def test_what_predicts_agrees_with_the_model(name: str) -> None:
     formulation = made(name)
-    d = data("gaussian")
+    d = data(KERNEL.get(name, "gaussian"))
     problem = problem_of(formulation.task, d)
     assert iopt.check(titled(name), problem).passed
     result = iopt.solve(problem, formulation)
@@ -512,7 +547,7 @@ def test_two_of_a_file_are_compared_and_one_is_solved_at_the_command_line(
 ) -> None:
     first, task = FILES[file][0], made(FILES[file][0]).task
     second = next(name for name in FILES[file][1:] if made(name).task == task)
-    d = data("gaussian")
+    d = data(KERNEL.get(second, "gaussian"))
     problem = problem_of(task, d)
     outcome = iopt.compare(problem, [titled(first), titled(second)], folds=2)
     assert {row["method"] for row in outcome.rows} == {first, second}
