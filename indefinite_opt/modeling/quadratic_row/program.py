@@ -189,7 +189,8 @@ class QuadraticRowProgram(ExplicitProgram):
                 if other is None or other.radius.any():
                     continue
                 radius, sign = np.abs(other.x - near.x), sign - self._sign(other.x, other.radius)
-            if sign <= (-2.0 if row.equal else -1.0) or row.terms(near.x) == 0.0:
+            is_origin = row.terms(near.x) == 0.0 and not near.radius.any()
+            if sign <= (-2.0 if row.equal else -1.0) or is_origin:
                 return near.x, self._attained(near.x, radius)
         return None
 

@@ -92,6 +92,10 @@ class _Side(NamedTuple):
     tau: Array
     h: Array
     c: float
+    size: Array
+    """The absolute terms of h."""
+    room: float
+    """Those of c."""
 
 
 class _Node(NamedTuple):
@@ -111,6 +115,10 @@ class _Convex(NamedTuple):
     q: Array
     constant: float
     sides: list[_Side]
+    size: Array
+    """The absolute terms of q."""
+    room: float
+    """Those of the constant."""
     hinged: bool = True
 
 
@@ -144,7 +152,7 @@ class Tree:
         self.V, (self.sigma, *taus) = _merged([(one.minus, one.V) for one in splits])
         self.P = splits[0].plus
         self.sides = [
-            _Side(split.F, split.plus, tau, h, c)
+            _Side(split.F, split.plus, tau, h, c, np.abs(h), abs(c))
             for split, (_, h, c), tau in zip(splits[1:], plus, taus, strict=True)
         ]
         self._along = np.linalg.pinv(self.V)
@@ -272,7 +280,9 @@ class Tree:
         pairs = [*zip(shares, convex.sides, strict=True)]
         P = sum((k * part.H for k, part in pairs), 0.0 * self.P)
         q = sum((k * part.h for k, part in pairs), 0.0 * convex.q)
-        least = _Convex(P, q, -sum(k * part.c for k, part in pairs), [], hinged=False)
+        size = sum((k * part.size for k, part in pairs), 0.0 * convex.q)
+        room = sum(k * part.room for k, part in pairs)
+        least = _Convex(P, q, -sum(k * part.c for k, part in pairs), [], size, room, hinged=False)
         lowest = self._solved(least, low, high)
         if "Infeasible" in lowest.status:
             least = least._replace(P=0.0 * P, q=0.0 * q, constant=0.0)
@@ -325,14 +335,18 @@ class Tree:
 
     def _replaced(self, middle: Array, product: Array) -> _Convex:
         """With middle·y - ½product in place of ½y² for the directions y that are concave."""
-        sides = [
-            one._replace(
-                h=one.h - self.V @ (one.tau * middle), c=one.c - 0.5 * float(one.tau @ product)
-            )
-            for one in self.sides
-        ]
-        q = self.program.base.q - self.V @ (self.sigma * middle)
-        return _Convex(self.P, q, 0.5 * float(self.sigma @ product), sides)
+        V, sides = self.V, []
+        for one in self.sides:
+            h, half = one.tau * middle, 0.5 * one.tau
+            size, room = np.abs(V) @ np.abs(h), float(half @ np.abs(product))
+            sides.append(one._replace(
+                h=one.h - V @ h, c=one.c - float(half @ product), size=one.size + size,
+                room=one.room + room,
+            ))  # fmt: skip
+        q, base = self.sigma * middle, self.program.base.q
+        size = np.abs(base) + np.abs(V) @ np.abs(q)
+        constant, room = (0.5 * float(self.sigma @ one) for one in (product, np.abs(product)))
+        return _Convex(self.P, base - V @ q, constant, sides, size, room)
 
     def _solved(self, convex: _Convex, low: Array, high: Array) -> _Found:
         """The solution in x and t ≥ the hinges, by Clarabel, with ends of y and of x."""
@@ -433,18 +447,18 @@ class Tree:
         tangents, offsets = self._cuts(convex.hinged)
         paid = np.maximum(held.net, 0.0) * high, np.maximum(-held.net, 0.0) * low
         linear = convex.q + held.cuts @ tangents + body.columns @ held.direct + self.V @ held.net
-        size = np.abs(convex.q) + abs(body.columns) @ np.abs(held.direct)
+        size = convex.size + abs(body.columns) @ np.abs(held.direct)
         size = size + np.abs(self.V) @ np.abs(held.net)
         parts = [convex.constant, float(held.cuts @ offsets), -float(held.direct @ body.rhs)]
         parts += [float(paid[1].sum()), -float(paid[0].sum())]
-        terms = float(np.abs(paid).sum())
+        terms = float(np.abs(paid).sum()) + convex.room
         if convex.hinged:
             size = size + hinges.costs @ np.abs(hinges.R)
             terms += float(hinges.costs @ np.abs(hinges.r))
         P = convex.P
         for one, side in zip(held.sides, convex.sides, strict=True):
             P, linear = P + one * side.H, linear + one * side.h
-            size = size + one * np.abs(side.h)
+            size, terms = size + one * side.size, terms + one * side.room
             parts.append(-one * side.c)
         slope = P @ x + linear
         corner = np.minimum(slope * (ends.low - x), slope * (ends.high - x))
@@ -454,7 +468,7 @@ class Tree:
         count = 2.0 * x.size + hinges.costs.size + held.cuts.size + held.direct.size
         count += 4.0 * held.net.size + 16.0
         curved = float(np.linalg.norm(P)) + self.norm * (1.0 + float(held.sides.sum()))
-        error = count * EPS * terms + self.defect * curved * float(reach @ reach)
+        error = count * EPS * terms + (self.defect + 4.0 * EPS) * curved * float(reach @ reach)
         return value - error, slope, P
 
 
