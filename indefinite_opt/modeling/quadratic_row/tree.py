@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,13 +69,17 @@ class Hinges:
 
     def tangent(self, x: Array) -> tuple[Array, float]:
         """a and b with a sum of at least aᵀw + b for every w, and equal at x."""
-        on = self.costs * (self.r + self.R @ x > 0.0)
-        return on @ self.R, float(on @ self.r)
+        return self._sums(self.r + self.R @ x > 0.0)
 
     def recession(self, v: Array) -> tuple[Array, float]:
         """The tangent at tv for large t."""
-        on = self.costs * (self.R @ v > 0.0)
-        return on @ self.R, float(on @ self.r)
+        return self._sums(self.R @ v > 0.0)
+
+    def _sums(self, on: NDArray[np.bool_]) -> tuple[Array, float]:
+        """Σ k_iR_i and Σ k_ir_i; only the products and the results are rounded."""
+        costs = self.costs[on]
+        columns = (costs[:, None] * self.R[on]).T
+        return np.array([math.fsum(column) for column in columns]), math.fsum(costs * self.r[on])
 
 
 class Ends(NamedTuple):
@@ -465,7 +470,7 @@ class Tree:
         value = 0.5 * float(x @ (P @ x)) + float(linear @ x) + sum(parts) + float(corner.sum())
         reach = np.maximum(np.abs(ends.low), np.abs(ends.high))
         terms += float(reach @ (np.abs(P) @ reach + size)) + sum(map(abs, parts))
-        count = 2.0 * x.size + hinges.costs.size + held.cuts.size + held.direct.size
+        count = 2.0 * x.size + held.cuts.size + held.direct.size
         count += 4.0 * held.net.size + 16.0
         curved = float(np.linalg.norm(P)) + self.norm * (1.0 + float(held.sides.sum()))
         error = count * EPS * terms + (self.defect + 4.0 * EPS) * curved * float(reach @ reach)
@@ -597,7 +602,7 @@ class _Form(NamedTuple):
         M, slope = base.P + multiplier * row.G, base.q + multiplier * row.g
         exact = np.vectorize(_is_sum, otypes=[bool])(M, base.P, multiplier, row.G)
         error = np.where(exact, 0.0, 2.0 * EPS * (np.abs(base.P) + abs(multiplier) * np.abs(row.G)))
-        count = EPS * (hinges.costs.size + 8.0)
+        count = 16.0 * EPS
         sizes = np.abs(base.q) + np.abs(multiplier * row.g) + hinges.costs @ np.abs(hinges.R)
         constant = abs(multiplier * row.c) + float(hinges.costs @ np.abs(hinges.r))
         return cls(M, error, slope, count * sizes, -multiplier * row.c, count * constant)
