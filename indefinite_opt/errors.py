@@ -253,6 +253,8 @@ class UnboundedProblem(IndefiniteOptError):
         without bound: dᵀPd < 0, or dᵀPd = 0 and (Px + q)ᵀd < 0 at a feasible x. This was checked in
         exact arithmetic, except that x may be feasible only up to rounding; entries are rounded to
         doubles. `verify` accepts the error, checks it again, and looks for an exact x.
+        With a quadratic row it is one of the directions along which the row continues to hold and
+        dᵀPd < 0, with room for rounding; `verify` does not take it.
     proof : UnboundedRay or None
         The same in fractions, for a model that is not a quadratic program; its variables follow
         each other in `ray`. See `theory.unbounded_ray`.

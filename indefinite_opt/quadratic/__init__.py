@@ -131,7 +131,6 @@ from indefinite_opt.quadratic.rows.epigraphs import (
     set_ends,
 )
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
-from indefinite_opt.quadratic.rows.multipliers import of_rows
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.quadratic.rows.no_optimum import met_exactly, proved_ray
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP

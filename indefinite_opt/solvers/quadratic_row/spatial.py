@@ -16,8 +16,7 @@ class Spatial(Solver[QuadraticRowProgram]):
 
     Nodes divide the coordinates along which the objective or the row is concave, so that it suits
     programs in which these are few, as in hyperbolic space, whatever the number of hinges is. The
-    best point comes from the convex-concave procedure of Yuille & Rangarajan (2003). A given start
-    is one more point from which it starts.
+    best point comes from the convex-concave procedure of Yuille & Rangarajan (2003).
 
     Parameters
     ----------
@@ -37,9 +36,6 @@ class Spatial(Solver[QuadraticRowProgram]):
     def solve(self, task: Task[QuadraticRowProgram]) -> Solution:
         program, tree, trace = task.program, task.program.tree, Trace()
         stopped: list[Status] = []
-        if task.start is not None:
-            tree.offer(task.start)
-            tree.improve(task.start)
 
         def report(bound: float) -> bool:
             gap = relative(max(tree.best - bound, 0.0), abs(tree.best))
@@ -59,7 +55,7 @@ class Spatial(Solver[QuadraticRowProgram]):
                 "none: every node of branch and bound is proved to be empty",
             )  # fmt: skip
         if tree.point is None:
-            raise SolverFailed("no feasible point was found; give a longer time_limit or a start")
+            raise SolverFailed("no feasible point was found; give a longer time_limit")
         return Solution(
             values=program.named(tree.point),
             status=stopped[0] if stopped else ended,
