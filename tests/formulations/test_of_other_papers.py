@@ -320,8 +320,9 @@ def test_some_have_no_optimum_on_some_indefinite_kernels() -> None:
 def test_a_mixture_of_one_indefinite_kernel_has_a_quadratic_row() -> None:
     """It is the SVM dual of that kernel, which another branch and bound solves."""
     d = data("random")
-    K, y = d.K[:4, :4], d.y[:4]
-    problem = iopt.KernelProblem(K, y)
+    few = np.concatenate([np.flatnonzero(d.y == 1.0)[:2], np.flatnonzero(d.y == -1.0)[:2]])
+    K = d.K[np.ix_(few, few)]
+    problem = iopt.KernelProblem(K, d.y[few])
     known = iopt.solve(problem, "SVMDual(C=1)", prove=10)
     result = iopt.solve(problem, iopt.MultipleKernelSVM(C=1.0, kernels=K[None]))
     assert result.solver == "spatial"
