@@ -15,8 +15,9 @@ from indefinite_opt.errors import (
     UnboundedProblem,
 )
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread, seconds_left
+from indefinite_opt.modeling.quadratic_row.extent import extent
 from indefinite_opt.modeling.quadratic_row.secular import Pencil, Root, secular_root
-from indefinite_opt.modeling.quadratic_row.tree import Hinges, Tree, extent
+from indefinite_opt.modeling.quadratic_row.tree import Hinges, Tree
 from indefinite_opt.quadratic import (
     Claim,
     ExplicitProgram,

@@ -123,32 +123,22 @@ class Pencil:
             return None
         basis = np.linalg.qr(np.array(found).T)[0]
         angles = np.linspace(0.0, np.pi, 721)
-        d = basis @ np.array([np.cos(angles), np.sin(angles)])[: basis.shape[1]]
-        a = np.einsum("ij,ij->j", d, self.A @ d) / self.size
-        g = np.einsum("ij,ij->j", d, self.G @ d) * self.unit / self.size
+        d = (basis @ np.array([np.cos(angles), np.sin(angles)])[: basis.shape[1]]).T
+        a, g = (np.einsum("ij,ij->i", d, d @ M) for M in (self.A, self.G))
         if not self.equal:
-            k = int(np.argmin(np.maximum(a, g)))
-            pair = [d[:, k]]
+            k = int(np.argmin(np.maximum(a / self.size, g * self.unit / self.size)))
+            pair = [d[k]]
         else:
-            change = np.flatnonzero(np.sign(g[:-1]) != np.sign(g[1:]))
-            if not change.size:
+            changes = np.flatnonzero(np.sign(g[:-1]) != np.sign(g[1:]))
+            if not changes.size:
                 return None
-            k = int(change[np.argmin(a[change])])
-            pair = [d[:, k], d[:, k + 1]]
-        return pair if all(map(self._falls, pair)) and self._is_between(pair) else None
-
-    def _falls(self, d: Array) -> bool:
-        return self.equal or _below_zero(self.G, d, d)
-
-    def _is_between(self, pair: list[Array]) -> bool:
-        first, last = pair[0], pair[-1]
-        both = [(first, first), (first, last), (last, last)]
-        falls = all(_below_zero(self.A, u, v) for u, v in both)
-        if not self.equal or not falls:
-            return falls
-        signs = {_below_zero(k * self.G, d, d) for k, d in ((1.0, first), (-1.0, last))}
-        turned = {_below_zero(k * self.G, d, d) for k, d in ((-1.0, first), (1.0, last))}
-        return signs == {True} or turned == {True}
+            k = int(changes[np.argmin(a[changes])])
+            pair = [d[k], d[k + 1]]
+        signs = [[_below_zero(sign * self.G, v, v) for sign in (1.0, -1.0)] for v in pair]
+        meets = signs in ([[True, False]], [[True, False], [False, True]])
+        meets |= signs == [[False, True], [True, False]]
+        falls = all(_below_zero(self.A, u, v) for u in pair for v in pair)
+        return pair if meets and falls else None
 
 
 def _below_zero(M: Array, u: Array, v: Array) -> bool:
@@ -188,99 +178,77 @@ def _symmetric(M: Array) -> Array:
     return 0.5 * (M + M.T)
 
 
-class _Diagonal:
+class _Diagonal(NamedTuple):
     """min ½‖u‖² + βᵀu subject to ½Σ d u² + gᵀu ≤ c, or = c, by the multiplier μ of the row."""
 
-    def __init__(self, d: Array, beta: Array, g: Array, c: float) -> None:
-        self.d, self.beta, self.g, self.c = d, beta, g, c
-        size = float(np.abs(d).max(initial=0.0)) or 1.0
-        self.step = 1.0 / size
-        positive, negative = float(d.max()) > EPS * size, float(d.min()) < -EPS * size
-        self.ends = {
-            -1.0: -1.0 / float(d.max()) if positive else -np.inf,
-            1.0: -1.0 / float(d.min()) if negative else np.inf,
-        }
-        """Where 1 + μd begins to be negative, to the left and to the right of 0."""
-
-    def at(self, mu: float) -> tuple[Array, float]:
-        """The point at μ, and by how much it violates the row."""
-        return self._of((1.0 + mu * self.d), mu)
-
-    def _of(self, h: Array, mu: float) -> tuple[Array, float]:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            u = -(self.beta + mu * self.g) / h
-            return u, self.row(u)
+    d: Array
+    beta: Array
+    g: Array
+    c: float
 
     def row(self, u: Array) -> float:
         """½Σ d u² + gᵀu - c."""
         return 0.5 * float(self.d @ (u * u)) + float(self.g @ u) - self.c
 
     def solved(self, least: float) -> tuple[Array, float] | None:
-        """The optimum with μ ≥ least, or with any μ if that is -inf; None if none is feasible."""
-        u, excess = self.at(0.0)
+        """The optimum with μ ≥ least, or with any μ if that is -inf; None if none is feasible.
+
+        Where h = 1 + μd > 0, the row falls with μ at u = -(β + μg)/h. The root is found in the
+        logarithm of the distance of μ from the end of that interval, or else in that of μ.
+        """
+        d, size = self.d, float(np.abs(self.d).max(initial=0.0)) or 1.0
+        u, excess = -self.beta, self.row(-self.beta)
         if excess == 0.0:
             return u, 0.0
         side = 1.0 if excess > 0.0 else -1.0
-        end = self.ends[side]
+        steepest = float((-side * d).max())
+        end = side / steepest if steepest > EPS * size else np.inf * side
         if side < 0.0 and least > end:
-            u, excess = self.at(least)
-            return (u, least) if excess <= 0.0 else self._between(least, 0.0)
-        return self._towards(side, end) if np.isfinite(end) else self._beyond(side)
+            u = -(self.beta + least * self.g) / (1.0 + least * d)
+            if self.row(u) <= 0.0:
+                return u, least
+        critical = np.abs(1.0 + end * d) <= _CRITICAL if np.isfinite(end) else np.zeros(0, bool)
 
-    def _between(self, low: float, high: float) -> tuple[Array, float]:
-        from scipy.optimize import brentq
+        def at(s: float) -> tuple[Array, float]:
+            if not np.isfinite(end):
+                mu = side / size * np.expm1(s)
+                h = 1.0 + mu * d
+            else:
+                share = np.exp(-s)
+                mu = end * (1.0 - share)
+                h = (1.0 + end * d) - share * end * d
+                h[critical] = share
+            return -(self.beta + mu * self.g) / h, mu
 
-        mu = brentq(lambda mu: self.at(mu)[1], low, high, xtol=1e-300, rtol=4.0 * EPS)
-        return self.at(mu)[0], float(mu)
+        low, high = 0.0, -np.log(_NEAREST) if np.isfinite(end) else np.log(_FARTHEST)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            last, mu = at(high)
+            if self.row(last) * side > 0.0:
+                if np.isfinite(end):
+                    return self._hard(end, critical), end
+                return self._single(last, size, mu)
+            while low < (middle := 0.5 * (low + high)) < high:
+                beyond = self.row(at(middle)[0]) * side <= 0.0
+                low, high = (low, middle) if beyond else (middle, high)
+            return at(high)
 
-    def _beyond(self, side: float) -> tuple[Array, float] | None:
-        """The root where no end limits μ; the last μ if a single point is feasible to rounding."""
-        far = side * self.step
-        while self.at(far)[1] * side > 0.0:
-            far *= 4.0
-            if abs(far) > _FARTHEST * self.step:
-                (u, excess), (first, _) = self.at(far), self.at(0.0)
-                terms = 0.5 * np.abs(self.d) @ (first * first) + np.abs(self.g) @ np.abs(first)
-                if abs(excess) > _SINGLE * (terms + abs(self.c)):
-                    return None
-                flat = np.abs(self.d) <= EPS / self.step
-                return np.where(flat, u, -self.g / np.where(flat, 1.0, self.d)), far
-        return self._between(*sorted((0.0, far)))
-
-    def _towards(self, side: float, end: float) -> tuple[Array, float]:
-        """The root before an end, in the logarithm of the distance from it, or the hard case."""
-        critical = np.abs(1.0 + end * self.d) <= _CRITICAL
-
-        def near(share: float) -> tuple[float, Array, float]:
-            h = (1.0 + end * self.d) - share * end * self.d
-            h[critical] = share
-            mu = end * (1.0 - share)
-            return mu, *self._of(h, mu)
-
-        if near(_NEAREST)[2] * side > 0.0:
-            return self._hard(end, critical), end
-        low, high = 0.0, -np.log(_NEAREST)
-        while high - low > EPS * high:
-            middle = 0.5 * (low + high)
-            if middle in (low, high):
-                break
-            excess = near(float(np.exp(-middle)))[2]
-            low, high = (middle, high) if excess * side > 0.0 else (low, middle)
-        mu, u, _ = near(float(np.exp(-high)))
-        return u, mu
+    def _single(self, u: Array, size: float, mu: float) -> tuple[Array, float] | None:
+        """The only feasible point, to rounding, if the row cannot be less than 0."""
+        terms = 0.5 * np.abs(self.d) @ (self.beta**2) + np.abs(self.g) @ np.abs(self.beta)
+        if abs(self.row(u)) > _SINGLE * (terms + abs(self.c)):
+            return None
+        flat = np.abs(self.d) <= EPS * size
+        return np.where(flat, u, -self.g / np.where(flat, 1.0, self.d)), mu
 
     def _hard(self, end: float, critical: NDArray[np.bool_]) -> Array:
         """The point at the end with what the row needs along a direction in which h is 0."""
-        u = np.zeros(self.d.size)
         slope = self.beta + end * self.g
-        u[~critical] = -slope[~critical] / (1.0 + end * self.d[~critical])
-        along = np.zeros(self.d.size)
-        size = float(np.linalg.norm(slope[critical]))
+        u = np.where(critical, 0.0, -slope / np.where(critical, 1.0, 1.0 + end * self.d))
+        along, size = np.zeros(u.size), float(np.linalg.norm(slope[critical]))
         along[np.flatnonzero(critical)[:1]] = 1.0
         if size > 0.0:
             along[critical] = -slope[critical] / size
         a, k = 0.5 * float(self.d @ (along * along)), float(self.g @ along)
         root = np.sqrt(max(k * k - 4.0 * a * self.row(u), 0.0))
         steps = (-k + root) / (2.0 * a), (-k - root) / (2.0 * a)
-        step = min(steps, key=lambda t: t * float(slope @ along))
-        return u + step * along
+        return u + min(steps, key=lambda t: t * float(slope @ along)) * along

@@ -14,13 +14,11 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import EPS, Array, clock, one_thread
 
 MAX_NODES = 20_000
@@ -43,12 +41,6 @@ _STEPS = 12
 
 _EVERY = 40
 """Nodes after which that procedure starts from a new point."""
-
-_FACES = 3000
-"""Most boxes of directions that are examined to prove that points far away are not better."""
-
-_GROWTH, _LARGEST = 8.0, 1e9
-"""Factor between the ranges that are tried for variables without ends, and the last of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +81,8 @@ class Ends(NamedTuple):
     high: Array
 
 
-class _Side(NamedTuple):
-    """½xᵀHx - Σ ½τ_j(v_jᵀx)² + hᵀx ≤ c with the positive semidefinite H = FᵀF."""
+class _Quadratic(NamedTuple):
+    """½xᵀHx - Σ ½τ_j(v_jᵀx)² + hᵀx - c with the positive semidefinite H = FᵀF."""
 
     F: Array
     H: Array
@@ -102,6 +94,23 @@ class _Side(NamedTuple):
     room: float
     """Those of c."""
 
+    def linear(self, V: Array, middle: Array, product: Array) -> _Quadratic:
+        """With middle·y - ½product in place of ½y² for the concave directions y = Vᵀx."""
+        h, half = self.tau * middle, 0.5 * self.tau
+        size = self.size + np.abs(V) @ np.abs(h)
+        room = self.room + float(half @ np.abs(product))
+        c = self.c - float(half @ product)
+        return self._replace(tau=0.0 * h, h=self.h - V @ h, c=c, size=size, room=room)
+
+
+def _combined(weights: Array, parts: list[_Quadratic]) -> _Quadratic:
+    """The sum of convex parts with weights ≥ 0."""
+    sums = [
+        sum(k * value for k, value in zip(weights, values, strict=True))
+        for values in zip(*(part[1:] for part in parts), strict=True)
+    ]
+    return _Quadratic(np.zeros((0, parts[0].h.size)), *sums)
+
 
 class _Node(NamedTuple):
     bound: float
@@ -110,21 +119,15 @@ class _Node(NamedTuple):
     high: Array
     x: Array
     multipliers: Array
-    """Of the sides of the quadratic row."""
+    """Of the quadratic rows."""
 
 
 class _Convex(NamedTuple):
-    """min ½xᵀPx + qᵀx + constant, with the hinges or without, where the sides hold without τ."""
+    """The least of the first of convex parts where the others are at most 0."""
 
-    P: Array
-    q: Array
-    constant: float
-    sides: list[_Side]
-    size: Array
-    """The absolute terms of q."""
-    room: float
-    """Those of the constant."""
+    parts: list[_Quadratic]
     hinged: bool = True
+    """Whether the hinges are added."""
 
 
 class _Found(NamedTuple):
@@ -135,12 +138,12 @@ class _Found(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """Multipliers: shares of the tangents, of rows and equations, of the sides, and of the
+    """Multipliers: shares of the tangents, of rows and equations, of the quadratic rows, and of the
     directions, positive for upper ends."""
 
     cuts: Array
     direct: Array
-    sides: Array
+    parts: Array
     net: Array
 
 
@@ -149,21 +152,21 @@ class Tree:
 
     def __init__(self, program: Any, ends: Ends) -> None:
         self.program, self.ends = program, ends
-        n, row = program.n, program.row
-        P, plus = program.base.P, [(row.G, row.g, row.c)]
+        n, base, row = program.n, program.base, program.row
+        parts = [(base.P, base.q, 0.0), (row.G, row.g, row.c)]
         if row.equal:
-            plus.append((-row.G, -row.g, -row.c))
-        splits = [_split(P), *(_split(H) for H, _, _ in plus)]
-        self.V, (self.sigma, *taus) = _merged([(one.minus, one.V) for one in splits])
-        self.P = splits[0].plus
-        self.sides = [
-            _Side(split.F, split.plus, tau, h, c, np.abs(h), abs(c))
-            for split, (_, h, c), tau in zip(splits[1:], plus, taus, strict=True)
+            parts.append((-row.G, -row.g, -row.c))
+        splits = [_split(M) for M, _, _ in parts]
+        self.V, taus = _merged([(one.minus, one.V) for one in splits])
+        self.parts = [
+            _Quadratic(split.F, split.plus, tau, h, c, np.abs(h), abs(c))
+            for split, (_, h, c), tau in zip(splits, parts, taus, strict=True)
         ]
+        """The objective without hinges, and the row; its negative, too, if it is an equation."""
         self._along = np.linalg.pinv(self.V)
-        exact = np.isin(np.abs(self.V), (0.0, 1.0)).all() and _is_diagonal(P, row.G)
+        exact = np.isin(np.abs(self.V), (0.0, 1.0)).all() and _is_diagonal(base.P, row.G)
         self.defect = 0.0 if exact else 32.0 * n * EPS
-        self.norm = float(np.linalg.norm(P) + np.linalg.norm(row.G))
+        self.norm = float(np.linalg.norm(base.P) + np.linalg.norm(row.G))
         self.tangents: list[tuple[Array, float]] = [(np.zeros(n), 0.0)]
         self.best = np.inf
         self.point: Array | None = None
@@ -192,7 +195,7 @@ class Tree:
         end = clock() + seconds
         if not self._started:
             self._start()
-        divisible = self.sigma.size > 0
+        divisible = self.V.shape[1] > 0
         while divisible and self._open and clock() < end and self.nodes < most:
             node = heapq.heappop(self._open)
             if node.bound >= self.allowed:
@@ -216,6 +219,7 @@ class Tree:
         low, high = np.minimum(*reach).sum(axis=1), np.maximum(*reach).sum(axis=1)
         room = self.defect * (np.abs(low) + np.abs(high))
         low, high = low - room, high + room
+        self._reach = low, high
         middle = 0.5 * (self.ends.low + self.ends.high)
         for start in (np.clip(np.zeros(self.program.n), *self.ends), middle):
             self._add(start)
@@ -232,11 +236,11 @@ class Tree:
         """
         y = np.clip(self.V.T @ node.x, node.low, node.high)
         width, over = node.high - node.low, self.program.row.value(node.x)
-        weight = self.sigma.copy()
+        weight = self.parts[0].tau.copy()
         usual = self._prices[0] / max(self._prices[1], 1.0) or 1.0
-        for k, side in enumerate(self.sides):
+        for k, part in enumerate(self.parts[1:]):
             missed = (-1.0) ** k * over > 0.0
-            weight += max(node.multipliers[k], usual if missed else 0.0) * side.tau
+            weight += max(node.multipliers[k], usual if missed else 0.0) * part.tau
         cost = weight * (y - node.low) * (node.high - y)
         if not cost.max(initial=0.0) > 0.0:
             cost = width
@@ -253,45 +257,42 @@ class Tree:
     def _examine(self, low: Array, high: Array, floor: float) -> None:
         """Bound a node, and keep it unless it is empty or cannot be better."""
         self.nodes += 1
-        convex = self._secants(low, high)
-        bound, multipliers = floor, np.zeros(len(self.sides))
+        # The secant of y² between two ends, for each concave direction.
+        convex = self._linear(0.5 * (low + high), low * high)
+        bound, multipliers = floor, np.zeros(len(self.parts) - 1)
         x = np.clip(self._along.T @ (0.5 * (low + high)), *self.ends)
         for _ in range(3):
             found = self._solved(convex, low, high)
-            if "Infeasible" in found.status and self._is_empty(convex, found, low, high):
+            held = self._held(convex, found.z)
+            if "Infeasible" in found.status and self._is_empty(convex, held, low, high):
                 return
             if "Solved" not in found.status:
                 break
             x = np.clip(found.x, *self.ends)
-            bound = max(bound, self._certain(convex, found, x, low, high))
+            bound = max(bound, self._certain(convex, held, x, low, high))
             if bound >= self.allowed:
                 return
-            multipliers = self._multipliers(convex, found.z)
+            multipliers = held.parts
             missed = self.program.hinges.value(x) - found.t
             if not missed > 0.3 * (self.best - bound):
                 break
             self._add(x)
         self.offer(x)
-        held = float(multipliers.max())
-        self._prices = self._prices[0] + held, self._prices[1] + (held > 1e-6 * abs(bound))
+        price = float(multipliers.max())
+        self._prices = self._prices[0] + price, self._prices[1] + (price > 1e-6 * abs(bound))
         heapq.heappush(self._open, _Node(bound, next(self._count), low, high, x, multipliers))
 
-    def _is_empty(self, convex: _Convex, found: _Found, low: Array, high: Array) -> bool:
-        """Whether a node is proved to have no point: a combination of its quadratic parts is
+    def _is_empty(self, convex: _Convex, ray: _Held, low: Array, high: Array) -> bool:
+        """Whether a node is proved to have no point: a combination of its quadratic rows is
         positive, or its linear rows and ends contradict each other."""
-        multipliers = self._multipliers(convex, found.z)
-        total = float(multipliers.sum())
-        shares = multipliers / total if total > 0.0 else multipliers
-        pairs = [*zip(shares, convex.sides, strict=True)]
-        P = sum((k * part.H for k, part in pairs), 0.0 * self.P)
-        q = sum((k * part.h for k, part in pairs), 0.0 * convex.q)
-        size = sum((k * part.size for k, part in pairs), 0.0 * convex.q)
-        room = sum(k * part.room for k, part in pairs)
-        least = _Convex(P, q, -sum(k * part.c for k, part in pairs), [], size, room, hinged=False)
-        lowest = self._solved(least, low, high)
-        if "Infeasible" in lowest.status:
-            least = least._replace(P=0.0 * P, q=0.0 * q, constant=0.0)
-        return self._certain(least, lowest, np.clip(lowest.x, *self.ends), low, high) > 0.0
+        weights = ray.parts / (float(ray.parts.sum()) or 1.0)
+        for scale in (weights, 0.0 * weights):
+            least = _Convex([_combined(scale, convex.parts[1:])], hinged=False)
+            found = self._solved(least, low, high)
+            if "Solved" in found.status or not scale.any():
+                break
+        x = np.clip(found.x, *self.ends)
+        return self._certain(least, self._held(least, found.z), x, low, high) > 0.0
 
     def _add(self, x: Array) -> None:
         if not self.program.hinges.costs.size:
@@ -310,11 +311,11 @@ class Tree:
 
     def improve(self, x: Array) -> None:
         """The convex-concave procedure: what is concave is replaced by its tangent at a point."""
-        low, high = np.full(self.sigma.size, -np.inf), np.full(self.sigma.size, np.inf)
         for _ in range(_STEPS):
-            convex = self._tangents(x)
+            y = self.V.T @ x
+            convex = self._linear(y, y * y)
             for _ in range(6):
-                found = self._solved(convex, low, high)
+                found = self._solved(convex, *self._reach)
                 if "Solved" not in found.status:
                     return
                 missed = self.program.hinges.value(found.x) - found.t
@@ -329,29 +330,9 @@ class Tree:
 
     # ------------------------------------------------------------------- convex programs
 
-    def _secants(self, low: Array, high: Array) -> _Convex:
-        """The program below that of a node."""
-        return self._replaced(0.5 * (low + high), low * high)
-
-    def _tangents(self, x: Array) -> _Convex:
-        """The program above the whole one, which is the same at x to first order."""
-        y = self.V.T @ x
-        return self._replaced(y, y * y)
-
-    def _replaced(self, middle: Array, product: Array) -> _Convex:
-        """With middle·y - ½product in place of ½y² for the directions y that are concave."""
-        V, sides = self.V, []
-        for one in self.sides:
-            h, half = one.tau * middle, 0.5 * one.tau
-            size, room = np.abs(V) @ np.abs(h), float(half @ np.abs(product))
-            sides.append(one._replace(
-                h=one.h - V @ h, c=one.c - float(half @ product), size=one.size + size,
-                room=one.room + room,
-            ))  # fmt: skip
-        q, base = self.sigma * middle, self.program.base.q
-        size = np.abs(base) + np.abs(V) @ np.abs(q)
-        constant, room = (0.5 * float(self.sigma @ one) for one in (product, np.abs(product)))
-        return _Convex(self.P, base - V @ q, constant, sides, size, room)
+    def _linear(self, middle: Array, product: Array) -> _Convex:
+        """A program that is convex, as all parts have tangents or secants in concave directions."""
+        return _Convex([part.linear(self.V, middle, product) for part in self.parts])
 
     def _solved(self, convex: _Convex, low: Array, high: Array) -> _Found:
         """The solution in x and t ≥ the hinges, by Clarabel, with ends of y and of x."""
@@ -361,18 +342,18 @@ class Tree:
         n, body = self.program.n, self.program.base.feasible
         unit = abs(self.best) if convex.hinged and np.isfinite(self.best) and self.best else 1.0
         tangents, offsets = self._cuts(convex.hinged)
-        k, m = np.isfinite(low), body.h.size
+        m, V = body.h.size, self.V.T
         dense = body.rows.toarray() if body.rhs.size else np.zeros((0, n))
-        V = self.V.T[k]
         blocks = [dense[m:], tangents / unit, dense[:m], V, -V, np.eye(n), -np.eye(n)]
-        sides = [body.rhs[m:], -offsets / unit, body.rhs[:m], high[k], -low[k]]
+        sides = [body.rhs[m:], -offsets / unit, body.rhs[:m], high, -low]
         sides += [self.ends.high, -self.ends.low]
         last = [np.full((len(block), 1), -1.0 if j == 1 else 0.0) for j, block in enumerate(blocks)]
         rows = [np.hstack(pair) for pair in zip(blocks, last, strict=True)]
         count = sum(map(len, blocks[1:]))
         cones = [clarabel.ZeroConeT(len(dense) - m)] if len(dense) > m else []
         cones.append(clarabel.NonnegativeConeT(count))
-        for part in convex.sides:
+        first, *others = convex.parts
+        for part in others:
             f = len(part.F)
             # ‖Fx‖² ≤ 2s for s = c - hᵀx: (s + ½, s - ½, Fx) is in the cone.
             cone = np.zeros((2 + f, n + 1))
@@ -383,9 +364,9 @@ class Tree:
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         P = np.zeros((n + 1, n + 1))
-        P[:n, :n] = convex.P / unit
+        P[:n, :n] = first.H / unit
         solver = clarabel.DefaultSolver(
-            sparse.csc_matrix(np.triu(P)), np.append(convex.q / unit, 1.0),
+            sparse.csc_matrix(np.triu(P)), np.append(first.h / unit, 1.0),
             sparse.csc_matrix(np.vstack(rows)), np.concatenate(sides), cones, settings,
         )  # fmt: skip
         solution = solver.solve()
@@ -397,28 +378,27 @@ class Tree:
         kept = self.tangents if hinged else self.tangents[:1]
         return np.array([a for a, _ in kept]), np.array([b for _, b in kept])
 
-    def _multipliers(self, convex: _Convex, z: Array) -> Array:
-        """Those of the quadratic parts, the last ones of a solver."""
-        ends = np.cumsum([0, *(2 + len(part.F) for part in convex.sides)])
-        own = z[z.size - ends[-1] :]
-        return np.array([max(float(own[k : k + 2].sum()), 0.0) for k in ends[:-1]])
+    def _held(self, convex: _Convex, z: Array) -> _Held:
+        """The multipliers of a solver, without those of the ranges of variables."""
+        body, cuts = self.program.base.feasible, len(self._cuts(convex.hinged)[1])
+        m, k, d = body.h.size, body.b.size, self.V.shape[1]
+        pieces = np.split(z, np.cumsum([k, cuts, m, d, d]))
+        shares, own, above, below = (np.maximum(one, 0.0) for one in pieces[1:5])
+        total = float(shares.sum())
+        shares = shares / total if total > 0.0 else np.eye(cuts)[0]
+        ends = np.cumsum([0, *(2 + len(part.F) for part in convex.parts[1:])])
+        last = z[z.size - ends[-1] :]
+        parts = np.array([max(float(last[k : k + 2].sum()), 0.0) for k in ends[:-1]])
+        return _Held(shares, np.concatenate([own, pieces[0]]), parts, above - below)
 
-    def _certain(self, convex: _Convex, found: _Found, x: Array, low: Array, high: Array) -> float:
+    def _certain(self, convex: _Convex, held: _Held, x: Array, low: Array, high: Array) -> float:
         """A lower bound on a node from any multipliers.
 
         What a solver leaves of the slopes costs the range of a variable, so that all of them are
         corrected once, and the better bound counts.
         """
-        body, cuts = self.program.base.feasible, len(self._cuts(convex.hinged)[1])
-        m, k, d = body.h.size, body.b.size, self.sigma.size
-        pieces = np.split(found.z, np.cumsum([k, cuts, m, d, d]))
-        shares, own, above, below = (np.maximum(one, 0.0) for one in pieces[1:5])
-        total, best = float(shares.sum()), -np.inf
-        shares = shares / total if total > 0.0 else np.eye(cuts)[0]
-        held = _Held(
-            shares, np.concatenate([own, pieces[0]]), self._multipliers(convex, found.z),
-            above - below,
-        )  # fmt: skip
+        body, best = self.program.base.feasible, -np.inf
+        m = body.h.size
         rows = body.columns.toarray() if body.rhs.size else np.zeros((x.size, 0))
         room = _INSIDE * (self.ends.high - self.ends.low)
         for corrected in (False, True):
@@ -427,17 +407,18 @@ class Tree:
             if corrected:
                 break
             inside = (x > self.ends.low + room) & (x < self.ends.high - room)
-            bent = [side.H @ x + side.h for side in convex.sides]
+            bent = [part.H @ x + part.h for part in convex.parts[1:]]
             columns = np.column_stack([P[:, inside], rows, *bent, self.V])[inside]
             step = np.linalg.lstsq(columns, -slope[inside], rcond=None)[0]
-            ends = np.cumsum([inside.sum(), m + k, len(bent)])
-            dx, direct, sides, net = np.split(step, ends)
+            ends = np.cumsum([inside.sum(), body.rhs.size, len(bent)])
+            dx, direct, parts, net = np.split(step, ends)
             x = x.copy()
             x[inside] += dx
             x = np.clip(x, *self.ends)
             direct = held.direct + direct
             direct[:m] = np.maximum(direct[:m], 0.0)
-            held = _Held(shares, direct, np.maximum(held.sides + sides, 0.0), held.net + net)
+            parts = np.maximum(held.parts + parts, 0.0)
+            held = _Held(held.cuts, direct, parts, held.net + net)
         return best
 
     def _bounded(
@@ -451,28 +432,25 @@ class Tree:
         body, hinges, ends = self.program.base.feasible, self.program.hinges, self.ends
         tangents, offsets = self._cuts(convex.hinged)
         paid = np.maximum(held.net, 0.0) * high, np.maximum(-held.net, 0.0) * low
-        linear = convex.q + held.cuts @ tangents + body.columns @ held.direct + self.V @ held.net
-        size = convex.size + abs(body.columns) @ np.abs(held.direct)
-        size = size + np.abs(self.V) @ np.abs(held.net)
-        parts = [convex.constant, float(held.cuts @ offsets), -float(held.direct @ body.rhs)]
-        parts += [float(paid[1].sum()), -float(paid[0].sum())]
-        terms = float(np.abs(paid).sum()) + convex.room
+        linear = held.cuts @ tangents + body.columns @ held.direct + self.V @ held.net
+        size = abs(body.columns) @ np.abs(held.direct) + np.abs(self.V) @ np.abs(held.net)
+        numbers = [float(held.cuts @ offsets), -float(held.direct @ body.rhs)]
+        numbers += [float(paid[1].sum()), -float(paid[0].sum())]
+        whole = _combined(np.append(1.0, held.parts), convex.parts)
+        numbers.append(-whole.c)
+        terms, P = float(np.abs(paid).sum()) + whole.room, whole.H
         if convex.hinged:
             size = size + hinges.costs @ np.abs(hinges.R)
             terms += float(hinges.costs @ np.abs(hinges.r))
-        P = convex.P
-        for one, side in zip(held.sides, convex.sides, strict=True):
-            P, linear = P + one * side.H, linear + one * side.h
-            size, terms = size + one * side.size, terms + one * side.room
-            parts.append(-one * side.c)
+        linear, size = linear + whole.h, size + whole.size
         slope = P @ x + linear
         corner = np.minimum(slope * (ends.low - x), slope * (ends.high - x))
-        value = 0.5 * float(x @ (P @ x)) + float(linear @ x) + sum(parts) + float(corner.sum())
+        value = 0.5 * float(x @ (P @ x)) + float(linear @ x) + sum(numbers) + float(corner.sum())
         reach = np.maximum(np.abs(ends.low), np.abs(ends.high))
-        terms += float(reach @ (np.abs(P) @ reach + size)) + sum(map(abs, parts))
+        terms += float(reach @ (np.abs(P) @ reach + size)) + sum(map(abs, numbers))
         count = 2.0 * x.size + held.cuts.size + held.direct.size
         count += 4.0 * held.net.size + 16.0
-        curved = float(np.linalg.norm(P)) + self.norm * (1.0 + float(held.sides.sum()))
+        curved = float(np.linalg.norm(P)) + self.norm * (1.0 + float(held.parts.sum()))
         error = count * EPS * terms + (self.defect + 4.0 * EPS) * curved * float(reach @ reach)
         return value - error, slope, P
 
@@ -513,129 +491,3 @@ def _merged(parts: list[tuple[Array, Array]]) -> tuple[Array, list[Array]]:
 
 def _is_diagonal(*matrices: Array) -> bool:
     return all(not np.any(M - np.diag(np.diagonal(M))) for M in matrices)
-
-
-def extent(program: Any) -> Ends:
-    """Ends of every variable at an optimum.
-
-    Those of the rows and bounds where they are finite. Other variables have ±R for the least R that
-    is tried for which every point with a larger entry is proved to be worse than a known one.
-
-    Raises
-    ------
-    SolverFailed
-        If none of them is proved.
-    """
-    low, high = program.base.feasible.intervals
-    if np.isfinite(low).all() and np.isfinite(high).all():
-        return Ends(low, high)
-    starts = [np.clip(np.zeros(program.n), low, high)]
-    starts += [np.clip(k * program.row.slope(starts[0]), low, high) for k in (1.0, -1.0)]
-    found = [program.surely_feasible(one) for one in starts]
-    best = min((one[1] for one in found if one is not None), default=np.inf)
-    row, q = program.row, program.base.q
-    multipliers = {program.pencil.shift} | (set() if row.equal else {0.0})
-    falls = q * row.g < 0.0  # as for t in `a(u) <= t`
-    multipliers |= set((-2.0 * q[falls] / row.g[falls]).tolist())
-    forms = [_Form.of(program, k) for k in multipliers]
-    reach = _GROWTH**-3
-    while np.isfinite(best) and reach < _LARGEST:
-        if _nothing_beyond(program, forms, Ends(low, high), reach, best):
-            return Ends(np.maximum(low, -reach), np.minimum(high, reach))
-        reach *= _GROWTH
-    raise SolverFailed(
-        "branch and bound needs a range of each variable, and found none that is proved to have an "
-        "optimum; give the variables finite bounds"
-    )
-
-
-def _nothing_beyond(
-    program: Any, forms: list[_Form], ends: Ends, reach: float, best: float
-) -> bool:
-    """Whether every feasible x with an entry beyond ±reach, where that has no end, is worse.
-
-    The variables without two ends are tv with t ≥ reach and a largest entry ±1 of v. The faces of
-    such v, and the ranges of the others, are divided into boxes. It suffices in each that a
-    Lagrangian below the objective, ½mt² + st + k, is above the best at t = reach, and rises.
-    """
-    far = ~(np.isfinite(ends.low) & np.isfinite(ends.high))
-    low = np.where(far, np.maximum(np.minimum(ends.low / reach, 0.0), -1.0), ends.low)
-    high = np.where(far, np.minimum(np.maximum(ends.high / reach, 0.0), 1.0), ends.high)
-    stack = []
-    for j in map(int, np.flatnonzero(far)):
-        for sign in (-1.0, 1.0):
-            if low[j] <= sign <= high[j]:
-                face = low.copy(), high.copy()
-                face[0][j] = face[1][j] = sign
-                stack.append(face)
-    for _ in range(_FACES):
-        if not stack:
-            return True
-        low, high = stack.pop()
-        a, b = program.hinges.recession(np.where(far, 0.5 * (low + high), 0.0))
-        if not any(form.rises(a, b, low, high, far, reach, best) for form in forms):
-            width = (high - low) / np.where(far, 1.0, reach)
-            j = int(np.argmax(width))
-            if width[j] < 1e-9:
-                return False
-            middle = 0.5 * (low[j] + high[j])
-            for part in ((low[j], middle), (middle, high[j])):
-                face = low.copy(), high.copy()
-                face[0][j], face[1][j] = part
-                stack.append(face)
-    return False
-
-
-class _Form(NamedTuple):
-    """½xᵀMx + lᵀx - k of a Lagrangian without its hinges, and the rounding of its numbers."""
-
-    M: Array
-    error: Array
-    slope: Array
-    slope_error: Array
-    constant: float
-    constant_error: float
-
-    @classmethod
-    def of(cls, program: Any, multiplier: float) -> _Form:
-        base, row, hinges = program.base, program.row, program.hinges
-        M, slope = base.P + multiplier * row.G, base.q + multiplier * row.g
-        exact = np.vectorize(_is_sum, otypes=[bool])(M, base.P, multiplier, row.G)
-        error = np.where(exact, 0.0, 2.0 * EPS * (np.abs(base.P) + abs(multiplier) * np.abs(row.G)))
-        count = 16.0 * EPS
-        sizes = np.abs(base.q) + np.abs(multiplier * row.g) + hinges.costs @ np.abs(hinges.R)
-        constant = abs(multiplier * row.c) + float(hinges.costs @ np.abs(hinges.r))
-        return cls(M, error, slope, count * sizes, -multiplier * row.c, count * constant)
-
-    def rises(
-        self,
-        a: Array,
-        b: float,
-        low: Array,
-        high: Array,
-        far: NDArray[np.bool_],
-        reach: float,
-        best: float,
-    ) -> bool:
-        """Whether the Lagrangian with the hinges aᵀx + b is above the best, and rises with t."""
-        corners = np.array([np.outer(u, v) for u in (low, high) for v in (low, high)])
-        least, most = corners.min(axis=0), corners.max(axis=0)
-        np.fill_diagonal(least, np.where(low * high <= 0.0, 0.0, np.minimum(low**2, high**2)))
-        sizes = np.maximum(np.abs(least), np.abs(most))
-        count = 2.0 * EPS * (self.M.size + 8.0)
-        products = 0.5 * np.minimum(self.M * least, self.M * most)
-        products -= 0.5 * (self.error + count * np.abs(self.M)) * sizes
-        slope = np.minimum((self.slope + a) * low, (self.slope + a) * high)
-        slope -= (self.slope_error + count * np.abs(self.slope + a)) * np.abs([low, high]).max(0)
-        power = far[:, None] * 1 + far
-        m, s, k = (float(products[power == degree].sum()) for degree in (2, 1, 0))
-        s, k = s + float(slope[far].sum()), k + float(slope[~far].sum())
-        rises = m >= 0.0 and 2.0 * m * reach + s > 0.0
-        k += self.constant + b - self.constant_error
-        value = m * reach**2 + s * reach + k - 1e-12 * (abs(s) * reach + abs(k))
-        return bool(rises and value > best)
-
-
-def _is_sum(total: float, first: float, multiplier: float, second: float) -> bool:
-    """Whether a number is exactly first + multiplier · second."""
-    return Fraction(total) == Fraction(first) + Fraction(multiplier) * Fraction(second)
