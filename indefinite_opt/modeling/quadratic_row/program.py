@@ -36,6 +36,13 @@ _SHIFTS = 0.0, 1e-9, 1e-7, 1e-5
 _PUSHES = 0.0, 2.0, 16.0, 128.0, 1e4, 1e7
 """Times its rounding by which a row is met, until it surely is."""
 
+_MOVES = 12
+"""Most steps of Newton's method by which a point is moved onto the row."""
+
+_MET = 1e-9
+"""Share of its size by which a variable or linear row may miss an end that it keeps in such steps.
+"""
+
 _DUAL = "The Lagrangian of the quadratic row is convex, and its bound meets the objective."
 _TREE = "Bounds of {} by branch and bound meet the objective."
 
@@ -172,37 +179,47 @@ class QuadraticRowProgram(ExplicitProgram):
     def surely_feasible(self, x: Array) -> tuple[Array, float] | None:
         """A point near x, and an upper bound on F at an exactly feasible point beside it.
 
-        It moves along the gradient of the row, with ever more room until the row surely holds, also
-        at the point beside it that satisfies rows and bounds. Where the row is an equation and
-        nothing else, it has both signs at the ends of a short segment.
+        It moves along the rows and bounds that are met, with ever more room until the row surely
+        holds, also at the point beside it that satisfies rows and bounds. Where the row is an
+        equation, it has both signs at the ends of a short segment of such points.
         """
-        row, body = self.row, self.base.feasible
-        if row.equal and body.has_rows:
-            return None  # which may have no common point
+        row, near = self.row, self.base.feasible.near
         for push in _PUSHES:
             room = push * row.rounding(x)
-            near = body.near(self._moved(x, -room))
-            if near is None or (row.equal and near.radius.any()):
+            found = near(self._moved(x, -room))
+            other = near(self._moved(x, room)) if row.equal else found
+            if found is None or other is None:
                 continue
-            radius, sign = near.radius, self._sign(near.x, near.radius)
-            if row.equal:
-                other = body.near(self._moved(x, room))
-                if other is None or other.radius.any():
-                    continue
-                radius, sign = np.abs(other.x - near.x), sign - self._sign(other.x, other.radius)
-            is_origin = row.terms(near.x) == 0.0 and not near.radius.any()
-            if sign <= (-2.0 if row.equal else -1.0) or is_origin:
-                return near.x, self._attained(near.x, radius)
+            radius = found.radius + np.abs(other.x - found.x) + other.radius
+            signs = (self._sign(each.x, each.radius) for each in (found, other))
+            is_origin = row.terms(found.x) == 0.0 and not radius.any()
+            if tuple(signs) == (-1.0, 1.0 if row.equal else -1.0) or is_origin:
+                return found.x, self._attained(found.x, radius)
         return None
 
     def _moved(self, x: Array, target: float) -> Array:
-        """x moved along the gradient of the row until that is at the target, or below it."""
-        for _ in range(8):
-            over, slope = self.row.value(x) - target, self.row.slope(x)
-            square = float(slope @ slope)
-            if over == 0.0 or square == 0.0 or (over < 0.0 and not self.row.equal):
+        """A point near x where the row is at the target, or below it, by steps along the rows and
+        bounds that are met."""
+        body, row = self.base.feasible, self.row
+        for _ in range(_MOVES):
+            x = body.by_steps(x)
+            over = row.value(x) - target
+            step = -over * row.slope(x)
+            if over == 0.0 or (over < 0.0 and not row.equal):
                 break
-            x = x - (over / square) * slope
+            low, high = body.at_bounds(x, _MET)
+            step[(low & (step < 0.0)) | (high & (step > 0.0))] = 0.0
+            if body.has_rows:
+                sides, _, sizes = body.sides(x)
+                held = body.are_equations | ((sides > -_MET * sizes) & (body.rows @ step > 0.0))
+                free = step != 0.0
+                columns = body.rows[np.flatnonzero(held)].toarray()[:, free].T
+                if columns.size:
+                    step[free] -= columns @ np.linalg.lstsq(columns, step[free], rcond=None)[0]
+            fall = float(step @ row.slope(x))
+            if not abs(fall) > 0.0:
+                break
+            x = x - (over / fall) * step
         return x
 
     def _sign(self, x: Array, radius: Array) -> float:

@@ -310,10 +310,18 @@ class Tree:
         return True
 
     def improve(self, x: Array) -> None:
-        """The convex-concave procedure: what is concave is replaced by its tangent at a point."""
+        """The convex-concave procedure: what is concave is replaced by its tangent at a point.
+
+        With both sides of an equation it could not move, and so it takes each of them by itself.
+        """
+        for side in range(1, len(self.parts)):
+            self._descend(x, side)
+
+    def _descend(self, x: Array, side: int) -> None:
         for _ in range(_STEPS):
             y = self.V.T @ x
-            convex = self._linear(y, y * y)
+            whole = self._linear(y, y * y)
+            convex = whole._replace(parts=[whole.parts[0], whole.parts[side]])
             for _ in range(6):
                 found = self._solved(convex, *self._reach)
                 if "Solved" not in found.status:
