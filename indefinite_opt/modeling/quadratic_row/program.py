@@ -186,8 +186,8 @@ class QuadraticRowProgram(ExplicitProgram):
         row, near = self.row, self.base.feasible.near
         for push in _PUSHES:
             room = push * row.rounding(x)
-            found = near(self._moved(x, -room))
-            other = near(self._moved(x, room)) if row.equal else found
+            found = near(self.moved(x, -room))
+            other = near(self.moved(x, room)) if row.equal else found
             if found is None or other is None:
                 continue
             radius = found.radius + np.abs(other.x - found.x) + other.radius
@@ -197,7 +197,7 @@ class QuadraticRowProgram(ExplicitProgram):
                 return found.x, self._attained(found.x, radius)
         return None
 
-    def _moved(self, x: Array, target: float) -> Array:
+    def moved(self, x: Array, target: float) -> Array:
         """A point near x where the row is at the target, or below it, by steps along the rows and
         bounds that are met."""
         body, row = self.base.feasible, self.row
@@ -205,7 +205,7 @@ class QuadraticRowProgram(ExplicitProgram):
             x = body.by_steps(x)
             over = row.value(x) - target
             step = -over * row.slope(x)
-            if over == 0.0 or (over < 0.0 and not row.equal):
+            if abs(over) < 0.5 * row.rounding(x) or (over < 0.0 and not row.equal):
                 break
             low, high = body.at_bounds(x, _MET)
             step[(low & (step < 0.0)) | (high & (step > 0.0))] = 0.0

@@ -303,7 +303,8 @@ class Tree:
 
     def offer(self, x: Array) -> bool:
         """Keep a point near x that surely is feasible, if it is better than the best one."""
-        found = self.program.surely_feasible(np.clip(x, *self.ends))
+        x = self.program.moved(np.clip(x, *self.ends), 0.0)
+        found = self.program.surely_feasible(x) if self.program.value_at(x) < self.best else None
         if found is None or not found[1] < self.best:
             return False
         self.point, self.best = found
