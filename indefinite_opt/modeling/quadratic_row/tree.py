@@ -118,8 +118,6 @@ class _Node(NamedTuple):
     low: Array
     high: Array
     x: Array
-    multipliers: Array
-    """Of the quadratic rows."""
 
 
 class _Convex(NamedTuple):
@@ -172,8 +170,7 @@ class Tree:
         self.point: Array | None = None
         self.nodes = 0
         self.lower, self._open, self._count = -np.inf, list[_Node](), itertools.count()
-        self._started, self._prices = False, (0.0, 0)
-        """The sum and the number of multipliers that are not small."""
+        self._started = False
 
     # -------------------------------------------------------------------------------- search
 
@@ -232,16 +229,17 @@ class Tree:
     def _halves(self, node: _Node) -> Iterator[tuple[Array, Array]]:
         """Two nodes of one, divided along the direction whose secants leave most open.
 
-        The row counts with its multiplier, and at least with a usual one if the point violates it.
+        They are those of the objective if these explain half of its gap at the point of the node,
+        else those of the row if the point violates it.
         """
         y = np.clip(self.V.T @ node.x, node.low, node.high)
         width, over = node.high - node.low, self.program.row.value(node.x)
-        weight = self.parts[0].tau.copy()
-        usual = self._prices[0] / max(self._prices[1], 1.0) or 1.0
-        for k, part in enumerate(self.parts[1:]):
-            missed = (-1.0) ** k * over > 0.0
-            weight += max(node.multipliers[k], usual if missed else 0.0) * part.tau
-        cost = weight * (y - node.low) * (node.high - y)
+        open_at = 0.5 * (y - node.low) * (node.high - y)
+        cost = open_at * self.parts[0].tau
+        if float(cost.sum()) < 0.5 * (self.best - node.bound):
+            for sign, part in zip((1.0, -1.0), self.parts[1:], strict=False):
+                if sign * over > 0.0:
+                    cost = open_at * part.tau
         if not cost.max(initial=0.0) > 0.0:
             cost = width
         j = int(np.argmax(cost))
@@ -259,7 +257,7 @@ class Tree:
         self.nodes += 1
         # The secant of y² between two ends, for each concave direction.
         convex = self._linear(0.5 * (low + high), low * high)
-        bound, multipliers = floor, np.zeros(len(self.parts) - 1)
+        bound = floor
         x = np.clip(self._along.T @ (0.5 * (low + high)), *self.ends)
         for _ in range(3):
             found = self._solved(convex, low, high)
@@ -272,15 +270,12 @@ class Tree:
             bound = max(bound, self._certain(convex, held, x, low, high))
             if bound >= self.allowed:
                 return
-            multipliers = held.parts
             missed = self.program.hinges.value(x) - found.t
             if not missed > 0.3 * (self.best - bound):
                 break
             self._add(x)
         self.offer(x)
-        price = float(multipliers.max())
-        self._prices = self._prices[0] + price, self._prices[1] + (price > 1e-6 * abs(bound))
-        heapq.heappush(self._open, _Node(bound, next(self._count), low, high, x, multipliers))
+        heapq.heappush(self._open, _Node(bound, next(self._count), low, high, x))
 
     def _is_empty(self, convex: _Convex, ray: _Held, low: Array, high: Array) -> bool:
         """Whether a node is proved to have no point: a combination of its quadratic rows is
