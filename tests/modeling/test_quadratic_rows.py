@@ -228,6 +228,34 @@ def test_a_problem_of_cvxpy_with_a_quadratic_row() -> None:
     assert boxed.objective == pytest.approx(-0.5, rel=1e-6)
 
 
+@pytest.mark.parametrize(("slope", "end", "x", "y"), [
+    (0.0, -1.0, -1.0, -np.sqrt(3.0)),  # a corner of the circle and the line
+    (0.0, 1.0, 0.0, -2.0),
+    (-1.0, -1.0, -(1.0 + np.sqrt(7.0)) / 2.0, (1.0 - np.sqrt(7.0)) / 2.0),
+])  # fmt: skip
+def test_a_circle_and_a_line(slope: float, end: float, x: float, y: float) -> None:
+    """min y over x² + y² = 4 with x + slope·y ≤ end, in a box."""
+    v = cvxpy.Variable(2)
+    circle = cvxpy.sum_squares(v) == 4.0
+    rows = [v[0] + slope * v[1] <= end, v >= -3.0, v <= 3.0]
+    result = iopt.solve(cvxpy.Problem(cvxpy.Minimize(v[1]), [circle, *rows]))
+    assert result.certificate.claim is Claim.GLOBAL
+    assert v.value == pytest.approx([x, y], abs=1e-5)
+
+
+def test_a_convex_row_by_itself_has_a_bound_without_ends_of_its_variables() -> None:
+    """2x² - 3x over x² - 2x ≤ 5 is least at x = 3/4, and over x² ≤ -1 it has no point."""
+    one, two = np.ones(1), 2.0 * np.eye(1)
+    result = iopt.solve(
+        PROBLEM, OneRow(RowProgram(2.0 * two, -3.0 * one, two, -2.0 * one, 5, False))
+    )
+    assert result.certificate.claim is Claim.GLOBAL
+    assert result.objective == pytest.approx(-1.125, rel=1e-9)
+    empty = RowProgram(two, -one, two, 0.0 * one, -1.0, False)
+    with pytest.raises(InfeasibleProblem, match="least violation is 1"):
+        iopt.solve(PROBLEM, OneRow(empty))
+
+
 def test_what_is_refused_says_why() -> None:
     A, none = np.diag([-2.0, 2.0]), np.zeros(2)
     with pytest.raises(InfeasibleProblem, match="least violation is 4"):

@@ -86,7 +86,7 @@ def beyond_canonical(
     The error with which it was refused is raised, or a better one, if it is neither.
     """
     found = quadratic_row_program(model, problem)
-    if found is None or found.is_convex:
+    if found is None or (found.is_convex and not found.has_secular_equation):
         try:
             return as_cvxpy_program(model, refused)
         except NotCanonical:  # convex by its matrices, and not by the rules of cvxpy

@@ -267,6 +267,11 @@ class QuadraticRowProgram(ExplicitProgram):
         """P + λH."""
         return Pencil(self.base.P, self.row.G, self.row.equal)
 
+    @property
+    def has_secular_equation(self) -> bool:
+        """Whether the row is alone, and some multiplier makes the Lagrangian strictly convex."""
+        return not self.is_coupled and self.pencil.is_definite
+
     @cached_property
     def root(self) -> Root:
         """The optimum by the secular equation.
