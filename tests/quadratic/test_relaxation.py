@@ -21,6 +21,7 @@ from indefinite_opt.quadratic.bracket.settings import (
     Settings,
     Tuning,
 )
+from indefinite_opt.quadratic.matrices.positive_part import PositivePart
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 
 
@@ -79,7 +80,7 @@ def test_partial_and_full_projections_are_the_same_method(
     ends = []
     for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
         monkeypatch.setattr(f"{Relaxation.__module__}.MIN_PARTIAL_ORDER", partial)
-        monkeypatch.setattr(f"{Relaxation.__module__}.MAX_RARE_SHARE", rare)
+        monkeypatch.setattr(f"{PositivePart.__module__}.MAX_RARE_SHARE", rare)
         relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool), tuning)
         for _ in range(3):
             relaxation.run(20)

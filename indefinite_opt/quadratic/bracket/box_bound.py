@@ -31,6 +31,10 @@ WORK_BETWEEN_BOUNDS = 1.5e6
 within the limits of the settings: about 0.15 s, and a bound takes less. They are counted, as a
 measured time would make the bracket depend on other work of the machine."""
 
+VARIABLE_SHARE = 0.1
+"""With many variables they are at least this share of the variables, as a bound takes O(m³) and an
+iteration less."""
+
 NEAR_GAPS = 20.0
 """A box whose gap is at most so many times the tolerance has the patience of the root as well:
 its parts may have hardly less of a gap. With this two programs with rows take 15 and 19 nodes
@@ -230,7 +234,9 @@ class BoxBound:
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         work = WORK_BETWEEN_BOUNDS / scaled.m**2
-        chunk = int(np.clip(work, settings.min_chunk, settings.max_chunk))
+        chunk = int(
+            np.clip(max(work, VARIABLE_SHARE * scaled.m), settings.min_chunk, settings.max_chunk)
+        )
         spare, ahead = self.spare if root else None, None
         self._advance(running, settings.min_chunk, spare)
         while not self.deadline.halt.is_set():

@@ -15,7 +15,7 @@ prove one through `minorant.lower_bound`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from indefinite_opt.quadratic.bracket.minorant import (
 )
 from indefinite_opt.quadratic.bracket.scaled_box import Indices, Mask, ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
-from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
+from indefinite_opt.quadratic.matrices.positive_part import PositivePart
 
 MIN_VIOLATION = 1e-3
 MIN_CLIQUE_VIOLATION = 1e-2
@@ -48,9 +48,8 @@ large: the iteration need not converge unless they decrease."""
 MIN_ACTIVE_SHARE = 1e-9
 """An inequality is active if its multiplier exceeds this share of the largest one."""
 
-MAX_TRIANGLE_ORDER = 600
-"""Most variables with triangle inequalities: finding them takes O(m³), half a second for
-these."""
+MAX_TRIANGLE_ORDER = 2000
+"""Most variables with triangle inequalities: finding them takes O(m³), a second for 1,000."""
 
 ODD_CLIQUES_PER_VARIABLE = 5.0
 """Most pentagons added at a time, per variable, and as many heptagons."""
@@ -59,9 +58,7 @@ VIOLATED_PER_VARIABLE = 5.0
 """Violated triangle inequalities per variable above which no pentagons and heptagons are added."""
 
 MIN_PARTIAL_ORDER = 80
-MAX_RARE_SHARE = 0.1
-"""From this number of variables on, only the eigenpairs of the rarer sign are computed if these are
-at most this share of all; that takes a third to a half of the time."""
+"""From this number of variables on, matrices are projected by `PositivePart`."""
 
 MAX_SEEDS = 3000
 """Most inequalities of a kind from which others are looked for at a time, O(m) each."""
@@ -249,8 +246,8 @@ class Relaxation:
     age : float
         Iterations in units of `PENALTY_ITERATIONS`, with which changes of the penalty
         decrease.
-    positive : int
-        Positive eigenvalues in the last projection, or a guess of their number.
+    part : PositivePart
+        What projects onto the semidefinite matrices.
     """
 
     scaled: ScaledBox
@@ -259,7 +256,7 @@ class Relaxation:
     settings: Settings
     iterations: int = 0
     age: float = 0.0
-    positive: int = 0
+    part: PositivePart = field(default_factory=lambda: PositivePart(0))
 
     @classmethod
     def of_whole(
@@ -288,7 +285,7 @@ class Relaxation:
         omega = max(tuning.omega * m, 1.0)
         model = RelaxedModel.of(scaled, estimate, binary, omega, tuning.balance)
         iterate = Iterate.of_whole(m, tuning.penalty / m)
-        return cls(scaled, model, iterate, settings, positive=m // 2)
+        return cls(scaled, model, iterate, settings, part=PositivePart(m // 2))
 
     def restricted(self, scaled: ScaledBox, estimate: float, binary: Mask) -> Relaxation:
         """A relaxation on a smaller box that starts from this one.
@@ -303,12 +300,12 @@ class Relaxation:
             iterate=self.iterate.inherited(self.scaled, scaled, omega),
             iterations=0,
             age=min(self.age, 1.0),
-            positive=scaled.m // 2,
+            part=PositivePart(scaled.m // 2),
         )
 
     def copy(self) -> Relaxation:
         """The same, to be used while this one changes."""
-        return replace(self, iterate=self.iterate.copy())
+        return replace(self, iterate=self.iterate.copy(), part=replace(self.part))
 
     @property
     def binary(self) -> Mask:
@@ -337,35 +334,12 @@ class Relaxation:
                     iterations = k
                     break
                 loops.gather(model, iterate, G)
-                self._project(G)
+                self.part.of(G, self.iterate.U)
                 loops.scatter(model, iterate, residuals)
                 if (k + 1) % loops.BALANCE_PERIOD == 0:
                     loops.rebalance(model, iterate, change, residuals)
         self.iterations += iterations
         self.age += iterations / PENALTY_ITERATIONS
-
-    def _project(self, G: Array) -> None:
-        """Set U to the projection of G onto the positive semidefinite matrices.
-
-        The eigenpairs of one sign are enough if these were few in the iteration before.
-        """
-        order = len(G)
-        sign = 1.0 if 2 * self.positive <= order else -1.0
-        rare = min(self.positive, order - self.positive)
-        few = rare <= MAX_RARE_SHARE * order
-        pairs = eigenpairs_above(sign * G, 0.0) if few else None
-        if pairs is None:
-            values, vectors = np.linalg.eigh(G)
-            sign = 1.0 if 2 * np.count_nonzero(values > 0.0) <= order else -1.0
-            chosen = sign * values > 0.0
-            pairs = sign * values[chosen], vectors[:, chosen]
-        half = pairs[1] * np.sqrt(pairs[0])
-        if sign > 0.0:
-            self.positive = pairs[0].size
-            np.matmul(half, half.T, out=self.iterate.U)
-        else:
-            self.positive = order - pairs[0].size
-            np.add(G, half @ half.T, out=self.iterate.U)
 
     def multipliers(self) -> Multipliers:
         """The multipliers of Z ≥ 0 and of the inequalities so far."""
