@@ -261,6 +261,38 @@ def test_a_reduction_leaves_room_for_every_rounding() -> None:
         assert 0.25 * (1.0 + 1.9e-12) <= kept <= 0.25 * (1.0 + 2.1e-12)
 
 
+def test_a_slope_of_one_sign_puts_a_variable_at_an_end() -> None:
+    """Of ½x₀² - 4x₀ + x₀x₁ + ½x₁² x₀ falls and x₁ is open; of the negative x₁ is where x₀ says."""
+    H, c = np.array([[1.0, 1.0], [1.0, 1.0]]), [-4.0, 0.0]
+    each = conditions(H, c)
+    left = each.at_ends(each.start())
+    np.testing.assert_array_equal([left.lower, left.upper], [[1.0, 0.0], [1.0, 1.0]])
+    # With x₀ = 1 the slope of x₁ is 1 + x₁ > 0.
+    left = each.at_ends(left)
+    np.testing.assert_array_equal([left.lower, left.upper], [[1.0, 0.0], [1.0, 0.0]])
+    assert each.at_ends(each.start().freed(0)) is None
+    assert each.at_ends(each.start().narrowed(0, 0.0, 0.5)) is None
+    # A slope that is 0 at an end of the box decides nothing.
+    level = conditions(H, [-2.0, 0.0])
+    np.testing.assert_array_equal(level.at_ends(level.start()).lower, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_multiplier_of_a_row_comes_from_variables_off_their_ends(sign: float) -> None:
+    """x₀ + x₁ + x₂ = 1 with slopes 0, 1, -1: below its end x₀ has ν ≥ 0, above it ν ≤ 0."""
+    each = conditions(np.zeros((3, 3)), [0.0, 1.0, -1.0], sign * np.ones(3), sign)
+    whole = each.start()
+    np.testing.assert_array_equal(each.at_ends(whole).upper, np.ones(3))
+    left = each.at_ends(whole.narrowed(0, 0.0, 0.5))
+    np.testing.assert_array_equal([left.lower, left.upper], [[0.0, 0.0, 0.0], [0.5, 0.0, 1.0]])
+    left = each.at_ends(whole.narrowed(0, 0.5, 1.0))
+    np.testing.assert_array_equal([left.lower, left.upper], [[0.5, 0.0, 1.0], [1.0, 1.0, 1.0]])
+    # In a second row a variable has two multipliers.
+    two = conditions(np.zeros((3, 3)), [0.0, 1.0, -1.0], [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0]], 1.0)
+    for box in (whole, whole.narrowed(0, 0.0, 0.5)):
+        np.testing.assert_array_equal(two.at_ends(box).upper[1:], [1.0, 1.0])
+
+
 def test_conditions_follow_from_each_other_until_none_does() -> None:
     """x₂ is binary as f is concave in it; x₀ + x₁ = ½ leaves x₀ ≤ ½, and x₀ - x₃ = ¼ x₃ ≤ ¼."""
     H, rows = np.diag([1.0, 1.0, -1.0, 1.0]), [[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, -1.0]]

@@ -130,6 +130,7 @@ def test_honest_proofs_of_every_rule_prove_what_the_package_says_and_nothing_fal
     assert seen >= {
         ("rows", None), ("second order", None), ("tangent", None), ("divide", True),
         ("divide", False), ("second order", 1), ("rows", 1), "reduction", "triangle",
+        ("first order", None), ("first order", 1),
     }  # fmt: skip
 
 
@@ -277,7 +278,7 @@ def test_the_checker_imports_only_the_standard_library() -> None:
 
 def test_the_checker_is_one_short_file() -> None:
     lines = Path(proof_checker.__file__).read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 450
+    assert len(lines) <= 465
     assert max(map(len, lines)) <= 100
 
 
@@ -383,8 +384,8 @@ def forge_step(document: Document, generator: np.random.Generator) -> None:
     steps = proof.get("steps") if isinstance(proof, dict) else None
     if not isinstance(steps, list):
         return
-    i, rule = int(generator.integers(3)), ("rows", "second order")
-    step: Document = {"rule": rule[generator.integers(2)]}
+    i, rule = int(generator.integers(3)), ("rows", "second order", "first order")
+    step: Document = {"rule": rule[generator.integers(3)]}
     ends = {"lower": [[i, float(generator.uniform(0, 1))]], "upper": [[i, 0.0]],
             "value": 0.0, "empty": 1}  # fmt: skip
     key = [*ends][generator.integers(4)]
@@ -541,6 +542,14 @@ FORGERIES = {
     # (1 - t, t, 1 - t) has the curvature 0 - 1 + 4, and t = ½ is best; along (1, -1, 0) it is -1.
     "follow, on other rows": forgery([[0], [0, -1], [0, 0, 4]], [0, 2.5, 0], inside(1, 2, 3), 2,
                                      [[1, 1, 0], [0, 1, 1]]),
+    # f' = x - ½ has both signs in the box; with a row the multiplier may have any.
+    "follow, a slope": forgery([[1]], [-0.5], [[{"rule": "first order", "upper": [[0, 0]]}, LINE]],
+                               0),
+    "follow, a multiplier": forgery([[0], [0, 0]], [-1, -2], [[
+        {"rule": "first order", "lower": [[0, 1]]}, minorant(2)]], -1, [[1, 1]]),
+    # Of x₀ + x₁ = 1 with slopes -1 and -2 x₀ ≤ ½ leaves ν ≥ 1, and x₁ free.
+    "leaves, a slope": forgery([[0], [0, 0]], [-1, -2], [[{**DIVIDE, "at": 0.5}], [
+        {"rule": "first order", "empty": 1}], [minorant(2)]], -1.5, [[1, 1]]),
     "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
                        "objective": {**MINIMUM, "ray": 1}},
 }  # fmt: skip

@@ -189,6 +189,7 @@ class Conditions:
         rules = {
             "second order": self.consistent,
             "rows": self.on_lines,
+            "first order": self.at_ends,
         }
         for count in itertools.count(1):
             before = box
@@ -229,6 +230,49 @@ class Conditions:
         equations = self._equations
         low, high = loops.cut_by_rows(equations, box.lower, box.upper, OUTWARD_SHARE, TINY)
         return None if (low > high).any() else Box(low, high, box.binary, box.free)
+
+    @cached_property
+    def _single(self) -> tuple[Indices, Array]:
+        """The row that a variable is in, with its coefficient there; K and 0 if it is in none.
+
+        The coefficient is NaN if the variable is in several rows.
+        """
+        rows = self.whole.rows
+        held = np.vstack([rows != 0.0, np.ones(self.whole.n, bool)])
+        a = np.where(np.count_nonzero(rows, axis=0) > 1, np.nan, rows.sum(axis=0))
+        return np.argmax(held, axis=0), a
+
+    @np.errstate(invalid="ignore", divide="ignore", over="ignore")
+    def at_ends(self, box: Box) -> Box | None:
+        """Apply the first-order condition: put variables at an end if their slope has one sign.
+
+        The slope is that of the objective and of the row of a variable, whose multiplier is
+        between what the slopes of variables allow that are off an end of their range.
+        """
+        whole, (place, a) = self.whole, self._single
+        center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
+        slope, reach = whole.H @ center + whole.c, np.abs(center) + half
+        spread = whole.sizes[0] @ half
+        spread += OUTWARD_SHARE * (whole.sizes[0] @ reach + np.abs(whole.c)) + TINY
+        low, high = slope - spread, slope + spread
+        ends = np.full((2, len(whole.rows) + 1), [[-np.inf], [np.inf]])
+        ends[:, -1] = 0.0
+        # g + aν ≥ 0 where x can be larger, and ≤ 0 where it can be smaller.
+        rises, falls = box.free | (box.upper < whole.upper), box.free | (box.lower > whole.lower)
+        allowed = np.sort(
+            [np.where(rises, -high, -np.inf) / a, np.where(falls, -low, np.inf) / a], axis=0
+        )
+        one = np.isfinite(a) & (a != 0.0)
+        np.maximum.at(ends[0], place[one], allowed[0, one])
+        np.minimum.at(ends[1], place[one], allowed[1, one])
+        pulls = np.sort(np.where(a == 0.0, 0.0, a * ends[:, place]), axis=0)
+        pulls += OUTWARD_SHARE * np.abs(pulls) * [[-1.0], [1.0]]
+        positive, negative = low + pulls[0] > 0.0, high + pulls[1] < 0.0
+        if np.any((positive | negative) & box.free):
+            return None
+        lower, upper = box.lower.copy(), box.upper.copy()
+        upper[positive], lower[negative] = whole.lower[positive], whole.upper[negative]
+        return None if np.any(lower > upper) else Box(lower, upper, box.binary, box.free)
 
 
 def parallel_columns(rows: Array) -> list[Indices]:

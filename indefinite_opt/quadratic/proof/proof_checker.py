@@ -122,6 +122,30 @@ def by_second_order(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
             left.upper[i] = p.lower[i]
 
 
+def by_first_order(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
+    """Put variables at an end where the slope of the objective and of their row has one sign."""
+    slopes: list[list[Any]] = []
+    for row, c in zip(p.H, p.c, strict=True):
+        ends = [sorted((h * a, h * b)) for h, a, b in zip(row, box.lower, box.upper, strict=True)]
+        slopes.append([c + sum(end[side] for end in ends) for side in (0, 1)])
+    multipliers: list[list[Any]] = [[-inf, inf] for _ in p.rows]
+    for i, ((low, high), column) in enumerate(zip(slopes, p.columns, strict=True)):
+        # At the minimiser g + aν >= 0 if x is below its range's end, and <= 0 if it is above.
+        below = box.upper[i] < p.upper[i] or i in box.inside
+        above = box.lower[i] > p.lower[i] or i in box.inside
+        for k, a in column.items() if len(column) == 1 else ():
+            least, most = sorted([(-high if below else -inf) / a, (-low if above else inf) / a])
+            multipliers[k] = [max(multipliers[k][0], least), min(multipliers[k][1], most)]
+    for i, ((low, high), column) in enumerate(zip(slopes, p.columns, strict=True)):
+        pulls = sorted(a * end for k, a in column.items() for end in multipliers[k]) or [0, 0]
+        known, inside = len(column) <= 1, i in box.inside
+        rising, falling = known and low + pulls[0] > 0, known and high + pulls[-1] < 0
+        if rising or (falling and inside):
+            left.upper[i] = p.lower[i]
+        if falling or (rising and inside):
+            left.lower[i] = p.upper[i]
+
+
 class ExactMinorant:
     """const + slope·t + ½tᵀMt, at most f in a box, for the shares t of the intervals."""
 
@@ -367,7 +391,7 @@ def infeasible(data: Any, proof: Any) -> None:
 
 
 WITHOUT_OPTIMUM = {"unbounded": unbounded, "infeasible": infeasible}
-RULES = {"rows": by_rows, "second order": by_second_order}
+RULES = {"rows": by_rows, "first order": by_first_order, "second order": by_second_order}
 KINDS = {"boxes": tree, "linear": linear_bound, "convex": convex_bound, "proxy": proxy_bound}
 
 
