@@ -23,6 +23,7 @@ from indefinite_opt.quadratic.bracket.search import (
     GlobalSearch,
     lagrangian_bound,
     proved_bound,
+    proved_ranges,
     proved_tree,
 )
 from indefinite_opt.quadratic.bracket.settings import Settings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
-from indefinite_opt.foundation import Values, html_card
+from indefinite_opt.foundation import Values, cached_property, html_card
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     QP,
@@ -29,6 +29,7 @@ from indefinite_opt.quadratic import (
     bracket_document,
     gap_in_words,
     proved_bound,
+    proved_ranges,
     write_document,
 )
 from indefinite_opt.workflow.arguments import as_problem
@@ -243,6 +244,21 @@ class Bracket:
                 if gap <= goal:
                     yield f"A gap of {goal:g} was reached after {second:.3g} s."
                     return
+
+    @cached_property
+    def ranges(self) -> Values:
+        """Ends between which each weight is in every optimum, (n, 2), as far as the proof shows it.
+
+        A weight with two equal ends is the same in all optima: most of these are at a bound. A
+        smaller gap shows more of them. Sections 5 and 7 of
+        docs/quadratic/optimality-conditions.md have the rules.
+        """
+        x = self.program.from_values(dict(self.values))
+        ends = np.full(x.size, -np.inf), np.full(x.size, np.inf)
+        if isinstance(self.proof, Proof):
+            ends = proved_ranges(self.program, self.proof, x)
+        named = [self.program.values(end) for end in ends]
+        return {name: np.stack([one[name] for one in named], axis=-1) for name in named[0]}
 
     def check(self, problem: KernelProblem | QuadraticProgram) -> float:
         """The proved end, computed again from the proof alone.

@@ -11,9 +11,11 @@ import pytest
 import indefinite_opt as iopt
 from helpers.callbacks import press, stop
 from helpers.cases import CASES
+from helpers.exact import BoxProgram, as_matrix, as_vector
 from helpers.problems import symmetric
 from helpers.processes import HANGS
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
+from indefinite_opt.quadratic.bracket.finite_form import box_quadratic
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.workflow.bounding import METHODS
@@ -295,3 +297,31 @@ def test_the_bracket_of_a_dual_is_kept_where_no_search_does_better() -> None:
     bracket = iopt.bound(qp)
     assert bracket.method == "dual"
     assert -0.1 < bracket.lower <= 0.0 <= bracket.upper < 0.1
+
+
+@pytest.mark.parametrize("formulation", ["SVMDual(C=1)", "SVMDual(C=1, bias=False)"])
+def test_every_optimum_is_in_the_ranges(formulation: str) -> None:
+    """By enumeration of all faces, in fractions, of kernels of small whole numbers with ties."""
+    narrow = equal = total = 0
+    for seed in range(16):
+        generator = np.random.default_rng(seed)
+        n = int(generator.integers(2, 6))
+        A = generator.integers(-2, 3, (n, n)).astype(float)
+        problem = iopt.KernelProblem(A + A.T, np.resize([-1, 1], n))
+        bracket = iopt.bound(problem, formulation, gap=1e-9)
+        low, high = bracket.ranges["alpha"].T
+        q = box_quadratic(bracket.program)
+        program = BoxProgram(
+            as_matrix(q.H), as_vector(q.c), as_vector(q.lower), list(as_vector(q.upper)),
+            as_matrix(q.rows), as_vector(q.rhs),
+        )  # fmt: skip
+        least, _ = program.minimum()
+        optima = [x for x in program.candidates() if program.holds(x) and program.value(x) == least]
+        for x in optima:
+            assert all(a <= v <= b for a, v, b in zip(low, x, high, strict=True))
+        same = [len({x[i] for x in optima}) == 1 for i in range(n)]
+        narrow, equal = narrow + int(np.sum(high - low < 1e-3)), equal + int(np.sum(low == high))
+        total += sum(same)
+    assert total > 30
+    assert narrow >= 0.5 * total
+    assert equal >= 0.25 * total

@@ -9,7 +9,7 @@ may be combined with each other and with reductions.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -70,6 +70,9 @@ class Box:
         free = self.free.copy()
         free[i] = True
         return replace(self, free=free)
+
+
+Rule = Callable[[Box], Box | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,11 +189,19 @@ class Conditions:
 
         The last box is None if nothing is left.
         """
-        rules = {
-            "second order": self.consistent,
-            "rows": self.on_lines,
-            "first order": self.at_ends,
-        }
+        return self._steps(box, {"second order": self.consistent, **self._general})
+
+    def at_every_optimum(self, box: Box) -> Box | None:
+        """The box without the parts in which no global minimiser is; None if nothing is left."""
+        *_, (_, left) = self._steps(box, self._general)
+        return left
+
+    @property
+    def _general(self) -> dict[str, Rule]:
+        """The conditions that hold at every minimiser."""
+        return {"rows": self.on_lines, "first order": self.at_ends}
+
+    def _steps(self, box: Box, rules: dict[str, Rule]) -> Iterator[tuple[str, Box | None]]:
         for count in itertools.count(1):
             before = box
             for name, rule in rules.items():

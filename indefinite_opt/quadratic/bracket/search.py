@@ -41,6 +41,9 @@ T = TypeVar("T")
 LOCAL_TIME_SHARE = 0.5
 """Most time for the local search, as a share of the time that is left."""
 
+MAX_ROUNDS = 3
+"""Tangents of what is left of a box by which further weights are fixed."""
+
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents, far below any gap of a bracket."""
 
@@ -278,6 +281,43 @@ def lagrangian_bound(qp: QP) -> float:
     with one_thread():
         tangent = Tangent(lagrangian_multipliers(scaled), np.zeros(scaled.m))
         return form.original(tangent.bound(scaled, box).value)
+
+
+def proved_ranges(qp: QP, proof: Proof, x: Array) -> tuple[Array, Array]:
+    """Ends between which each variable is in every optimum, as far as the proof shows it.
+
+    Tangents cut off points that are worse than x, and the first-order conditions put variables at
+    an end of their range in what is left: first the tangents of the proof for the whole box, then
+    those of the Lagrangian dual or the least eigenvalue for what is left. Without upper bounds only
+    zeros are known, as points of the finite form stand for rays.
+    """
+    form = required_form(qp)
+    conditions, attained = form.conditions, form.attained(form.placed(x))
+    whole, box = conditions.whole, conditions.start()
+    with one_thread():
+        for given in [*(each for each, _ in proof.root.bounds), *[None] * MAX_ROUNDS]:
+            if attained is None:
+                break
+            value, z = attained
+            own = whole.scaled(box.lower, box.upper)
+            tangent = given or Tangent(_own_multipliers(own), own.place(z))
+            scaled = tangent.scaled(whole, box)
+            if not tangent.fits(scaled):
+                continue
+            cut = conditions.cut(box, scaled, tangent.bound(scaled, box), value)
+            left = conditions.at_every_optimum(cut)
+            if left is None:  # by rounding
+                break
+            box = left
+    lower, upper = form.lowered(box.lower), form.lowered(box.upper)
+    return lower, upper if form.ray is None else np.where(upper > 0.0, np.inf, 0.0)
+
+
+def _own_multipliers(scaled: ScaledBox) -> Multipliers:
+    """Those of the Lagrangian dual, or none where that takes long."""
+    if scaled.m <= Settings().max_lagrangian_variables:
+        return lagrangian_multipliers(scaled)
+    return Multipliers.spectral(scaled.m)
 
 
 def proved_tree(qp: QP, proof: Proof) -> list[ProvedBox]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,18 @@ WIDENING = 1.1
 which is known from one step of the power method for each matrix."""
 
 
+class _Followed(NamedTuple):
+    """What is known of the last matrix, times the sign of the eigenvalues that are rare."""
+
+    sign: float
+    basis: Array
+    """Its leading eigenvectors, approximately, and random ones where these are too few."""
+    most: float
+    """Its largest eigenvalue."""
+    last: Array
+    """A vector that the power method makes an eigenvector of the least one."""
+
+
 @dataclass
 class PositivePart:
     """The method for one sequence of matrices.
@@ -44,8 +57,7 @@ class PositivePart:
     """
 
     positive: int
-    _followed: tuple[float, Array, Array] | None = None
-    """The sign of the eigenvalues that are rare, a basis, and a vector for the other end."""
+    _followed: _Followed | None = None
 
     def of(self, G: Array, out: Array) -> None:
         """Set `out` to the projection of G onto the positive semidefinite matrices."""
@@ -74,17 +86,17 @@ class PositivePart:
 
     def _filtered(self, G: Array, sign: float) -> tuple[Array, Array]:
         """Positive eigenvalues of sign·G in the subspace that is followed, and their vectors."""
-        order = len(G)
-        if self._followed is None or self._followed[0] != sign:
+        order, G = len(G), sign * G
+        if self._followed is None or self._followed.sign != sign:
             afford(9.0 * order**3)
-            values, vectors = np.linalg.eigh(sign * G)
+            values, vectors = np.linalg.eigh(G)
             last = vectors[:, 0]
         else:
-            _, basis, last = self._followed
-            last = G @ last
+            _, basis, most, last = self._followed
+            last = G @ last - most * last
             last /= np.linalg.norm(last) or 1.0
-            least = WIDENING * min(sign * float(last @ (G @ last)), 0.0)
-            values, vectors = _in_subspace(sign * G, _amplified(sign * G, basis, least))
+            least = WIDENING * min(float(last @ (G @ last)), 0.0)
+            values, vectors = _in_subspace(G, _amplified(G, basis, least))
         count = np.count_nonzero(values > 0.0)
         wanted = min(int((1.0 + SPARE_SHARE) * count) + SPARE, order)
         basis = vectors[:, ::-1][:, :wanted]
@@ -92,7 +104,7 @@ class PositivePart:
             generator = np.random.default_rng(count)
             more = generator.standard_normal((order, wanted - basis.shape[1])) / np.sqrt(order)
             basis = np.hstack([basis, more])
-        self._followed = sign, basis, last
+        self._followed = _Followed(sign, basis, float(values[-1]), last)
         return values[values > 0.0], vectors[:, values > 0.0]
 
 
