@@ -103,7 +103,9 @@ class Drawn:
             if self.e.size:
                 model.addConstr(self.D @ x <= self.e)
             model.optimize()
-            return (np.array(x.X) if model.SolCount else None), float(getattr(model, "ObjBound", -np.inf))
+            return (np.array(x.X) if model.SolCount else None), float(
+                getattr(model, "ObjBound", -np.inf)
+            )
 
 
 def judged(drawn: Drawn, environment: Any) -> tuple[Counter[str], list[float]]:

@@ -39,6 +39,9 @@ _INSIDE = 1e-7
 _STEPS = 12
 """Most steps of the convex-concave procedure from a point."""
 
+_ROUNDS = 20
+"""Most times that tangents of the hinges are added in such a step."""
+
 _EVERY = 40
 """Nodes after which that procedure starts from a new point."""
 
@@ -318,7 +321,7 @@ class Tree:
             y = self.V.T @ x
             whole = self._linear(y, y * y)
             convex = whole._replace(parts=[whole.parts[0], whole.parts[side]])
-            for _ in range(6):
+            for _ in range(_ROUNDS):
                 found = self._solved(convex, *self._reach)
                 if "Solved" not in found.status:
                     return
