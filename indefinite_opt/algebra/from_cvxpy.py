@@ -73,7 +73,10 @@ class _OfCvxpy:
         origin = self.origin
         unset = [v for v in origin.variables() if v.value is None] if origin.is_constant() else []
         if not unset:
-            return origin.value
+            try:
+                return origin.value
+            except np.linalg.LinAlgError:  # as for the inverse of a singular matrix
+                return np.nan
         # Without a value of u cvxpy takes u⁰ for a single number.
         with HELD_BY_ONE:
             try:

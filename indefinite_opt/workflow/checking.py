@@ -301,6 +301,8 @@ class _Examined:
             size = answers.terms(self.program, point) + abs(self.program.constant)
             self._with_inner(values)
             declared, _ = self.declared.evaluate(values)
+            if np.isnan(declared) and np.isnan(point.value):
+                continue  # as for the inverse of a singular matrix
             worst = max(worst, _share(declared, self.program.declared(point.value), size))
         return worst, f"program and declaration at {POINTS} points"
 

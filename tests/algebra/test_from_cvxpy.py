@@ -115,6 +115,14 @@ def test_derivatives_of_an_atom_are_by_its_variables_or_by_its_arguments() -> No
     assert x.value is None
 
 
+def test_the_inverse_of_a_singular_matrix_has_no_value() -> None:
+    x, P = cvxpy.Variable(2), cvxpy.Variable((2, 2))
+    atom = converted(cvxpy.matrix_frac(x, P))
+    for matrix, value in ((2.0 * np.eye(2), 1.0), (np.zeros((2, 2)), np.nan)):
+        x.value, P.value = np.ones(2), matrix
+        np.testing.assert_equal(float(atom.value), value)
+
+
 def test_bounds_of_a_settled_model_share_a_line() -> None:
     """Also if a parameter is in one of them only, or one is an attribute."""
     x, end = u(nonneg=True), cvxpy.Parameter(name="end", value=2.0)

@@ -373,7 +373,13 @@ class Problem:
             terms = *_product(product, half), error * half, *_product(q, point)
             plain = float(0.5 * point @ P @ point + q @ point)
         total = _sum(np.concatenate(terms))
-        return total if math.isfinite(total) else plain
+        if math.isfinite(total) or not math.isnan(plain) or not np.isfinite(point).all():
+            return total if math.isfinite(total) else plain
+        # Terms of both signs overflow; in smaller units they have a sum.
+        scale = 2.0 ** -math.frexp(float(np.abs(point).max()))[1]
+        small = point * scale
+        sign = float(0.5 * small @ P @ small + scale * (q @ small))
+        return math.copysign(math.inf, sign)
 
     def check(self, x: ArrayLike | None, tol: float = 1e-6) -> Verdict:
         """Judge a point x, or x = None, the answer that there is no optimum.
