@@ -258,7 +258,8 @@ class Bracket:
         if isinstance(self.proof, Proof):
             ends = proved_ranges(self.program, self.proof, x)
         named = [self.program.values(end) for end in ends]
-        return {name: np.stack([one[name] for one in named], axis=-1) for name in named[0]}
+        pairs = {name: np.stack([one[name] for one in named], axis=-1) for name in named[0]}
+        return {name: np.sort(pair, axis=-1) for name, pair in pairs.items()}
 
     def check(self, problem: KernelProblem | QuadraticProgram) -> float:
         """The proved end, computed again from the proof alone.

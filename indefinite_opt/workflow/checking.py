@@ -294,7 +294,7 @@ class _Examined:
     # --------------------------------------------------------- the program and the declaration
 
     def objective(self) -> tuple[float, str]:
-        worst = 0.0
+        worst, compared = 0.0, 0
         for _ in range(POINTS):
             values = self._point()
             point = self.program.at(self.program.from_values(values))
@@ -303,8 +303,11 @@ class _Examined:
             declared, _ = self.declared.evaluate(values)
             if np.isnan(declared) and np.isnan(point.value):
                 continue  # as for the inverse of a singular matrix
+            compared += 1
             worst = max(worst, _share(declared, self.program.declared(point.value), size))
-        return worst, f"program and declaration at {POINTS} points"
+        if not compared:
+            raise _DoesNotApply("the objective has no value at the points that were drawn")
+        return worst, f"program and declaration at {compared} points"
 
     def constraints(self) -> tuple[float, str]:
         worst = 0.0

@@ -325,3 +325,11 @@ def test_every_optimum_is_in_the_ranges(formulation: str) -> None:
     assert total > 30
     assert narrow >= 0.5 * total
     assert equal >= 0.25 * total
+
+
+def test_along_rays_only_zeros_are_known() -> None:
+    """Points of the finite form have the total weight 1, and the optimum has another one."""
+    bracket = iopt.bound(iopt.KernelProblem(2.0 * np.eye(2) - 0.5, [1, -1]), "SVMDual(C=inf)")
+    low, high = bracket.ranges["alpha"].T
+    assert np.all(low <= bracket.values["alpha"])
+    assert np.all(high >= bracket.values["alpha"])

@@ -289,14 +289,15 @@ def proved_ranges(qp: QP, proof: Proof, x: Array) -> tuple[Array, Array]:
     Tangents cut off points that are worse than x, and the first-order conditions put variables at
     an end of their range in what is left: first the tangents of the proof for the whole box, then
     those of the Lagrangian dual or the least eigenvalue for what is left. Without upper bounds only
-    zeros are known, as points of the finite form stand for rays.
+    zeros are known, as points of the finite form stand for rays. Where the numbers of the finite
+    form are rounded, nothing is cut off.
     """
     form = required_form(qp)
     conditions, attained = form.conditions, form.attained(form.placed(x))
     whole, box = conditions.whole, conditions.start()
     with one_thread():
         for given in [*(each for each, _ in proof.root.bounds), *[None] * MAX_ROUNDS]:
-            if attained is None:
+            if attained is None or whole.doubt > 0.0:
                 break
             value, z = attained
             own = whole.scaled(box.lower, box.upper)
@@ -310,7 +311,9 @@ def proved_ranges(qp: QP, proof: Proof, x: Array) -> tuple[Array, Array]:
                 break
             box = left
     lower, upper = form.lowered(box.lower), form.lowered(box.upper)
-    return lower, upper if form.ray is None else np.where(upper > 0.0, np.inf, 0.0)
+    if form.ray is not None:
+        return 0.0 * lower, np.where(upper > 0.0, np.inf, 0.0)
+    return lower, upper
 
 
 def _own_multipliers(scaled: ScaledBox) -> Multipliers:

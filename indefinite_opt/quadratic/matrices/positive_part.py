@@ -19,7 +19,7 @@ MIN_FILTERED_ORDER, MAX_FILTERED_SHARE = 250, 0.25
 
 DEGREE = 3
 """Degree of the polynomial that amplifies them: with 2 a relaxation of 1,000 variables converges
-slower at first, and with 5 no faster."""
+slower at first."""
 
 SPARE_SHARE, SPARE = 0.3, 20
 """So many more directions are followed, as eigenvalues change their sign."""
