@@ -40,14 +40,18 @@ EXAMPLES = {
 }
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
 
-LINE = np.exp(-np.abs(np.subtract.outer(np.arange(6), np.arange(6))))
+DISTANCES = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+LINE, SIGNS = np.exp(-DISTANCES), [1, -1, 1, 1, -1, -1]
 DEFINITE = {
-    "classification": iopt.KernelProblem(LINE, [1, -1, 1, 1, -1, -1]),
+    "classification": iopt.KernelProblem(LINE, SIGNS),
     "regression": iopt.KernelProblem(LINE, [0.5, 1.0, -1.0, 0.0, 2.0, 1.5]),
     "one class": iopt.KernelProblem(LINE),
     "clusters": iopt.KernelProblem(LINE),
 }
 """A positive definite kernel of six points, for formulations that need one."""
+
+HYPERBOLIC = {"classification": iopt.KernelProblem(np.cosh(DISTANCES), SIGNS)}
+"""The inner products of six points of a hyperboloid, for formulations in hyperbolic space."""
 
 UNKNOWN = {
     r"\\(?:big|Big|bigg|Bigg)[lr]?(?=[^a-zA-Z])": "",
@@ -256,12 +260,14 @@ class Written(SphinxDirective):
     """`written`: a formulation in a file beside the page, by FILE:CLASS: mathematics and code."""
 
     required_arguments = 1
+    option_spec: ClassVar = {"hyperbolic": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         file, name = self.arguments[0].split(":")
+        examples = HYPERBOLIC if "hyperbolic" in self.options else DEFINITE
         path = Path(self.env.doc2path(self.env.docname)).parent / file
         formulation = as_formulation(f"{path}:{name}")
-        latex = formulation.declare(DEFINITE[formulation.task]).latex()
+        latex = formulation.declare(examples[formulation.task]).latex()
         shown = f"```{{literalinclude}} {file}\n:pyobject: {name}\n:language: python\n```\n"
         formula = nodes.math_block(latex, latex, nowrap=False, number=None, label=None)
         return [formula, *self.parse_text_to_nodes(shown)]

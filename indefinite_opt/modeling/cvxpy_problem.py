@@ -29,8 +29,8 @@ _BY_COLUMNS = ("ExpCone", "PowCone3D", "PowCone3DApprox")
 class CvxpyProblem(Declaration, Problem):
     """A `cvxpy.Problem` that is convex by its rules, or has one quadratic row of any inertia.
 
-    `verify` and `solve` take it so if it is no quadratic program with linear rows. Parameters count
-    with the values that they have when it is made.
+    `verify` and `solve` take it so unless it is a quadratic program with linear rows. Parameters
+    count with the values that they have when it is made.
 
     Parameters
     ----------
