@@ -11,6 +11,7 @@ from indefinite_opt.foundation.arrays import (
     SYMMETRY_TOLERANCE,
     TASKS,
     TILE_ENTRIES,
+    TINY,
     Array,
     Labels,
     Values,

@@ -19,6 +19,10 @@ EPS = float(np.finfo(np.float64).eps)
 LEAST = 5e-324
 """The least positive double: a product that underflows is off by less."""
 
+TINY = float(np.finfo(np.float64).tiny)
+"""More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
+numbers that these are multiplied by."""
+
 Array = NDArray[np.float64]
 """Real numbers in double precision, of any shape."""
 

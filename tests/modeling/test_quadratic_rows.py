@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ import indefinite_opt.algebra as cp
 from helpers.one_quadratic_row import RowProgram, least_critical_value
 from indefinite_opt import Claim
 from indefinite_opt.errors import InfeasibleProblem, ProblemError, SolverFailed, UnboundedProblem
+from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.modeling.quadratic_row.tree import Tree
 
 Array = np.ndarray
 PROBLEM = iopt.KernelProblem(np.eye(2), [1, -1])
@@ -76,7 +79,8 @@ def judged(program: RowProgram, seconds: float = 5.0) -> str:
         return "undecided"
     certificate, x = result.certificate, result.values["x"]
     room = 1e-5 * (1.0 + abs(best))
-    assert certificate.bound <= best + room, (program, certificate.bound, best)
+    bounds = [certificate.bound, *result.trace.bound]
+    assert np.nanmax(bounds) <= best + room, (program, bounds, best)
     missed = program.row(x) if not program.equal else abs(program.row(x))
     if certificate.claim > Claim.NONE:
         assert missed <= 1e-6 * (1.0 + np.max(np.abs(x)) ** 2), program
@@ -254,6 +258,85 @@ def test_a_convex_row_by_itself_has_a_bound_without_ends_of_its_variables() -> N
     empty = RowProgram(two, -one, two, 0.0 * one, -1.0, False)
     with pytest.raises(InfeasibleProblem, match="least violation is 1"):
         iopt.solve(PROBLEM, OneRow(empty))
+
+
+@pytest.mark.parametrize("low", [0.0, 20.0])
+def test_ends_that_one_variable_needs_say_nothing_of_the_others(low: float) -> None:
+    """x² - y over -x² ≤ 1 is least at x = 0 and the upper end of y, wherever that is."""
+    x, y = cvxpy.Variable(), cvxpy.Variable()
+    rows = [-cvxpy.square(x) <= 1.0, y >= low, y <= low + 10.0]
+    result = iopt.solve(cvxpy.Problem(cvxpy.Minimize(cvxpy.square(x) - y), rows))
+    assert result.certificate.claim is Claim.GLOBAL
+    assert result.objective == pytest.approx(-low - 10.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("in_row", [True, False])
+def test_a_small_negative_eigenvalue_beside_a_large_one_counts(in_row: bool) -> None:
+    """With x₁ = 0 the small term decides whether there is a point, or what the optimum is."""
+    x = cvxpy.Variable(2)
+    form = 1e14 * cvxpy.square(x[0]) - 0.95 * cvxpy.square(x[1])
+    objective, row = (cvxpy.sum(x), form <= -0.9) if in_row else (form, cvxpy.square(x[0]) <= 1.0)
+    box = [x >= [0.0, -1.0], x <= [1e-8, 1.0]]
+    least = -1.0 if in_row else -0.95
+    try:
+        result = iopt.solve(cvxpy.Problem(cvxpy.Minimize(objective), [row, *box]), time_limit=5.0)
+    except SolverFailed:  # without a claim
+        return
+    assert result.certificate.bound <= least
+    assert result.certificate.claim is not Claim.GLOBAL or result.objective <= least + 1e-6
+
+
+def staircase() -> cvxpy.Problem:
+    """t - y² under tangents that leave -0.9 at y = 1 and 0 to 4 at the other whole numbers."""
+    y, t = cvxpy.Variable(), cvxpy.Variable()
+    tangents = [(0.1, 0.0), (3.9, 3.8), (5.2, 6.4), (6.8, 11.2), (11.5, 30.0), (12.5, 35.0),
+                (13.0, 38.0), (15.0, 52.0)]  # fmt: skip
+    rows = [t >= slope * y - side for slope, side in tangents]
+    rows += [cvxpy.square(y) <= 1000.0, y >= 0.0, y <= 8.0, t >= 0.0, t <= 100.0]
+    return cvxpy.Problem(cvxpy.Minimize(t - cvxpy.square(y)), rows)
+
+
+def test_no_bound_on_the_way_is_above_the_optimum() -> None:
+    result = iopt.solve(staircase())
+    assert result.certificate.claim is Claim.GLOBAL
+    assert result.objective == pytest.approx(-0.9, abs=1e-6)
+    assert max(result.trace.bound) <= -0.9
+    for nodes in range(1, 12):
+        assert iopt.solve(staircase(), max_iter=nodes).certificate.bound <= -0.9
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, TimeLimitReached])
+def test_an_interrupt_loses_no_node(error: type[BaseException]) -> None:
+    """One convex program after the other is interrupted."""
+    original, found = Tree._solved, 0
+    for last in range(40):
+        calls = itertools.count()
+
+        def solved(tree: Tree, *given: Any, calls: Any = calls, last: int = last) -> Any:
+            if next(calls) == last:
+                raise error
+            return original(tree, *given)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Tree, "_solved", solved)
+            try:
+                result = iopt.solve(staircase())
+            except SolverFailed:
+                continue
+        found += 1
+        assert result.certificate.bound <= -0.9
+        assert result.certificate.claim is not Claim.GLOBAL or result.objective <= -0.9 + 1e-6
+    assert found > 20
+
+
+def test_an_underflow_is_not_the_origin() -> None:
+    """x² ≤ 0 at x = 1e-170, where x² is 0 in doubles."""
+    one = np.eye(1)
+    given = RowProgram(-one, np.array([-1e170]), 2.0 * one, np.zeros(1), 0.0, False,
+                       np.zeros(1), np.ones(1))  # fmt: skip
+    program = OneRow(given).compiled(PROBLEM)
+    assert program.surely_feasible(np.array([1e-170])) is None
+    assert program.surely_feasible(np.zeros(1)) == (0.0, 0.0)
 
 
 def test_what_is_refused_says_why() -> None:

@@ -45,7 +45,9 @@ def extent(program: Any) -> Ends:
     reach = _GROWTH**-3
     while np.isfinite(best) and reach < _LARGEST:
         if _nothing_beyond(program, forms, Ends(low, high), reach, best):
-            return Ends(np.maximum(low, -reach), np.minimum(high, reach))
+            far = ~(np.isfinite(low) & np.isfinite(high))  # nothing is known of the others
+            ends = np.maximum(low, -reach), np.minimum(high, reach)
+            return Ends(np.where(far, ends[0], low), np.where(far, ends[1], high))
         reach *= _GROWTH
     raise SolverFailed(
         "branch and bound needs a range of each variable, and found none that is proved to have an "

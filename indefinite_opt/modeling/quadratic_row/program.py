@@ -14,7 +14,15 @@ from indefinite_opt.errors import (
     SolverFailed,
     UnboundedProblem,
 )
-from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread, seconds_left
+from indefinite_opt.foundation import (
+    EPS,
+    TINY,
+    Array,
+    Values,
+    cached_property,
+    one_thread,
+    seconds_left,
+)
 from indefinite_opt.modeling.quadratic_row.extent import extent
 from indefinite_opt.modeling.quadratic_row.secular import Pencil, Root, secular_root
 from indefinite_opt.modeling.quadratic_row.tree import Hinges, Tree
@@ -72,7 +80,12 @@ class QuadraticRow:
 
     def rounding(self, x: Array) -> float:
         """By how much the computed value may be wrong."""
-        return (2.0 * x.size + 8.0) * EPS * self.terms(x)
+        return (2.0 * x.size + 8.0) * EPS * self.terms(x) + _underflow(x)
+
+    def vanishes(self, x: Array) -> bool:
+        """Whether every term of the row is 0 at x, without any rounding."""
+        away = x != 0.0
+        return self.c == 0.0 and not self.G[:, away].any() and not self.g[away].any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +168,8 @@ class QuadraticRowProgram(ExplicitProgram):
 
     def rounding(self, x: Array) -> float:
         """By how much the computed objective may be wrong."""
-        return (2.0 * x.size + self.hinges.costs.size + 8.0) * EPS * self.terms(x)
+        count = 2.0 * x.size + self.hinges.costs.size + 8.0
+        return count * EPS * self.terms(x) + (_underflow(x) if x.any() else 0.0)
 
     def infeasibility(self, values: Values) -> float:
         """The larger one of the rows and bounds, and of the quadratic row beside its terms."""
@@ -192,7 +206,7 @@ class QuadraticRowProgram(ExplicitProgram):
                 continue
             radius = found.radius + np.abs(other.x - found.x) + other.radius
             signs = (self._sign(each.x, each.radius) for each in (found, other))
-            is_origin = row.terms(found.x) == 0.0 and not radius.any()
+            is_origin = row.vanishes(found.x) and not radius.any()
             if tuple(signs) == (-1.0, 1.0 if row.equal else -1.0) or is_origin:
                 return found.x, self._attained(found.x, radius)
         return None
@@ -296,7 +310,7 @@ class QuadraticRowProgram(ExplicitProgram):
         found = secular_root(self.pencil, q, row.g, row.c)
         if found is not None:
             return found
-        side = 1.0 if self.pencil.G.trace() > 0.0 else -1.0
+        side = -1.0 if row.equal and self.pencil.G.trace() <= 0.0 else 1.0
         least = convex_bound(side * row.G, side * row.g, -side * row.c)
         if least > 0.0:
             raise InfeasibleProblem(
@@ -309,6 +323,11 @@ class QuadraticRowProgram(ExplicitProgram):
     def tree(self) -> Tree:
         """Branch and bound, which goes on where it was."""
         return Tree(self, extent(self))
+
+    @property
+    def _bound_of_tree(self) -> LowerBound:
+        nodes = "one node" if self.tree.nodes == 1 else f"{self.tree.nodes} nodes"
+        return LowerBound(self.tree.lower, None, _TREE.format(nodes))
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         """The best bound of the Lagrangian with the multiplier of the row, and with others near it.
@@ -352,16 +371,22 @@ class QuadraticRowProgram(ExplicitProgram):
         """Bounds by branch and bound; or by the given multipliers, by those of the point, and by
         those of the optimum."""
         if self.is_coupled:
-            for seconds in (0.0, None):  # what is known, and then more
-                self.tree.run(seconds_left() if seconds is None else seconds)
-                nodes = "one node" if self.tree.nodes == 1 else f"{self.tree.nodes} nodes"
-                yield LowerBound(self.tree.lower, None, _TREE.format(nodes))
+            halted, self.tree.halted = self.tree.halted, False
+            yield self._bound_of_tree  # what is known
+            if not halted:
+                self.tree.run(seconds_left())
+                yield self._bound_of_tree
             return
         if multipliers:
             yield LowerBound(self.lower_bound(values, multipliers), None, _DUAL)
         yield LowerBound(self.lower_bound(values, self.multipliers(values)), None, _DUAL)
         held = {self.row.name: np.array(self.root.multiplier)}
         yield LowerBound(self.lower_bound(values, held), None, _DUAL)
+
+
+def _underflow(x: Array) -> float:
+    """More than a quadratic function of x, or of what is near it, loses by underflow."""
+    return TINY * (1.0 + float(np.abs(x).sum()))
 
 
 @one_thread()
@@ -384,7 +409,7 @@ def convex_bound(P: Array, q: Array, constant: float) -> float:
     left = np.abs(P @ x + q) + count * EPS * steep
     scaled = units * left
     value = float(x @ (0.5 * (P @ x) + q)) + constant
-    error = count * EPS * (float(size @ steep) + abs(constant))
+    error = count * EPS * (float(size @ steep) + abs(constant)) + _underflow(x)
     least = value - error - (1.0 + count * EPS) * float(scaled @ scaled) / (2.0 * curvature)
     return least if np.isfinite(least) else -np.inf
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, clock, one_thread
+from indefinite_opt.foundation import EPS, TINY, Array, clock, one_thread
 
 MAX_NODES = 20_000
 """Most nodes of a tree that has no other limit."""
@@ -165,15 +165,22 @@ class Tree:
         ]
         """The objective without hinges, and the row; its negative, too, if it is an equation."""
         self._along = np.linalg.pinv(self.V)
-        exact = np.isin(np.abs(self.V), (0.0, 1.0)).all() and _is_diagonal(base.P, row.G)
-        self.defect = 0.0 if exact else 32.0 * n * EPS
+        self.defect = 0.0 if _is_diagonal(base.P) and _is_diagonal(row.G) else 32.0 * n * EPS
         self.norm = float(np.linalg.norm(base.P) + np.linalg.norm(row.G))
         self.tangents: list[tuple[Array, float]] = [(np.zeros(n), 0.0)]
         self.best = np.inf
         self.point: Array | None = None
         self.nodes = 0
-        self.lower, self._open, self._count = -np.inf, list[_Node](), itertools.count()
+        reach = self.V.T * ends.low, self.V.T * ends.high
+        low, high = np.minimum(*reach).sum(axis=1), np.maximum(*reach).sum(axis=1)
+        room = self.defect * (np.abs(low) + np.abs(high))
+        self._reach = low - room, high + room
+        self._count = itertools.count()
+        middle = 0.5 * (ends.low + ends.high)
+        self._open = [_Node(-np.inf, next(self._count), *self._reach, middle)]
         self._started = False
+        self.halted = False
+        """Whether its last run was ended by the user or by a limit of nodes."""
 
     # -------------------------------------------------------------------------------- search
 
@@ -197,37 +204,42 @@ class Tree:
             self._start()
         divisible = self.V.shape[1] > 0
         while divisible and self._open and clock() < end and self.nodes < most:
-            node = heapq.heappop(self._open)
+            node = self._open[0]
             if node.bound >= self.allowed:
                 self._open.clear()
                 break
             if self.nodes % _EVERY == 1:
                 self.improve(node.x)
-            for low, high in self._halves(node):
-                self._examine(low, high, node.bound)
-            if report is not None and report(self._bound()):
+            self._replace_first(self._halves(node))
+            if report is not None and report(self.lower):
                 break
-        self.lower = self._bound()
 
-    def _bound(self) -> float:
-        """The least bound of all nodes, or what those that were left out allow."""
-        return min((node.bound for node in self._open), default=self.allowed)
+    @property
+    def lower(self) -> float:
+        """The least bound of all nodes, and of those that were left out."""
+        return min([self.allowed, *(node.bound for node in self._open)])
 
     def _start(self) -> None:
-        self._started = True
-        reach = self.V.T * self.ends.low, self.V.T * self.ends.high
-        low, high = np.minimum(*reach).sum(axis=1), np.maximum(*reach).sum(axis=1)
-        room = self.defect * (np.abs(low) + np.abs(high))
-        low, high = low - room, high + room
-        self._reach = low, high
-        middle = 0.5 * (self.ends.low + self.ends.high)
-        for start in (np.clip(np.zeros(self.program.n), *self.ends), middle):
+        for start in (np.clip(np.zeros(self.program.n), *self.ends), self._open[0].x):
             self._add(start)
             self.offer(start)
             self.improve(start)
-        self._examine(low, high, -np.inf)
+        self._replace_first([self._reach])
         if self._open:
             self.improve(self._open[0].x)
+
+    def _replace_first(self, parts: Iterable[tuple[Array, Array]]) -> None:
+        """Put the parts of the first open node in its place, except those without a better point.
+
+        It stays open until all of them are there, so that an interrupt loses no node.
+        """
+        node = self._open[0]
+        found = [self._examined(low, high, node.bound) for low, high in parts]
+        for part in found:
+            if part is not None:
+                heapq.heappush(self._open, part)  # behind the node: its bound is no lower
+        self._started = True
+        heapq.heappop(self._open)
 
     def _halves(self, node: _Node) -> Iterator[tuple[Array, Array]]:
         """Two nodes of one, divided along the direction whose secants leave most open.
@@ -255,8 +267,8 @@ class Tree:
             (low if side_of else high)[j] = at
             yield low, high
 
-    def _examine(self, low: Array, high: Array, floor: float) -> None:
-        """Bound a node, and keep it unless it is empty or cannot be better."""
+    def _examined(self, low: Array, high: Array, floor: float) -> _Node | None:
+        """A node with its bound; None if it is empty or cannot be better."""
         self.nodes += 1
         # The secant of y² between two ends, for each concave direction.
         convex = self._linear(0.5 * (low + high), low * high)
@@ -266,19 +278,19 @@ class Tree:
             found = self._solved(convex, low, high)
             held = self._held(convex, found.z)
             if "Infeasible" in found.status and self._is_empty(convex, held, low, high):
-                return
+                return None
             if "Solved" not in found.status:
                 break
             x = np.clip(found.x, *self.ends)
             bound = max(bound, self._certain(convex, held, x, low, high))
             if bound >= self.allowed:
-                return
+                return None
             missed = self.program.hinges.value(x) - found.t
             if not missed > 0.3 * (self.best - bound):
                 break
             self._add(x)
         self.offer(x)
-        heapq.heappush(self._open, _Node(bound, next(self._count), low, high, x))
+        return _Node(bound, next(self._count), low, high, x)
 
     def _is_empty(self, convex: _Convex, ray: _Held, low: Array, high: Array) -> bool:
         """Whether a node is proved to have no point: a combination of its quadratic rows is
@@ -459,6 +471,8 @@ class Tree:
         count += 4.0 * held.net.size + 16.0
         curved = float(np.linalg.norm(P)) + self.norm * (1.0 + float(held.parts.sum()))
         error = count * EPS * terms + (self.defect + 4.0 * EPS) * curved * float(reach @ reach)
+        if P.any() or linear.any():
+            error += TINY * (1.0 + float(reach.sum()))  # of underflow
         return value - error, slope, P
 
 
@@ -472,8 +486,11 @@ class _Split(NamedTuple):
 
 
 def _split(M: Array) -> _Split:
-    values, vectors = np.linalg.eigh(M)
-    zero = _NEGLIGIBLE * float(np.abs(values).max(initial=0.0))
+    if _is_diagonal(M):  # without rounding, for which there is no room then
+        values, vectors, zero = np.diagonal(M), np.eye(len(M)), 0.0
+    else:
+        values, vectors = np.linalg.eigh(M)
+        zero = _NEGLIGIBLE * float(np.abs(values).max(initial=0.0))
     plus, minus = values > zero, values < -zero
     kept = vectors[:, plus]
     F = (kept * np.sqrt(values[plus])).T
@@ -496,5 +513,5 @@ def _merged(parts: list[tuple[Array, Array]]) -> tuple[Array, list[Array]]:
     return V[:, kept], weights
 
 
-def _is_diagonal(*matrices: Array) -> bool:
-    return all(not np.any(M - np.diag(np.diagonal(M))) for M in matrices)
+def _is_diagonal(M: Array) -> bool:
+    return not np.any(M - np.diag(np.diagonal(M)))

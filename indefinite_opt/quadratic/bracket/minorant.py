@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, afford
+from indefinite_opt.foundation import EPS, TINY, Array, afford
 from indefinite_opt.quadratic.bracket.scaled_box import (
-    TINY,
     Bound,
     Indices,
     Mask,
@@ -74,12 +73,17 @@ class Inequalities(NamedTuple):
     """(t,)."""
 
     def genuine(self, m: int) -> Inequalities:
-        """Those of different variables among m, without multipliers of the wrong sign."""
-        points = np.sort(self.literals // 2, axis=1)
+        """Those of different variables among m, without multipliers of the wrong sign.
+
+        Of other numbers of literals than three, five, seven and so on there are none.
+        """
+        literals = np.asarray(self.literals).astype(np.int64)  # so that no index wraps around
+        points = np.sort(literals // 2, axis=1)
         known = np.all((points >= 0) & (points < m), axis=1)
         known &= np.all(points[:, 1:] > points[:, :-1], axis=1)
+        known &= literals.shape[1] >= 3 and literals.shape[1] % 2 == 1
         multipliers = np.maximum(np.asarray(self.multipliers, float), 0.0)
-        return Inequalities(self.literals[known], multipliers[known])
+        return Inequalities(literals[known], multipliers[known])
 
     def steepest(self, most: int) -> Literals:
         """The literals of at most so many with the largest multipliers."""
@@ -285,6 +289,8 @@ def lower_bound(
     lost += loss_of_sums(n, scaled.size + size + m * shift + added)  # 6
     lost += loss_beyond_ends(scaled.tolerance, terms.sizes, np.abs(terms.squares) + shift)  # 2, 4
     lost += 1.125 * float(pulls @ scaled.row_tolerance)  # 3
+    if np.any(bound.nu):
+        lost += (m + 8) * TINY
     slack = lost * outwards + bound.slack * (outwards - 1.0)
     value, slack = bound.value - slack, bound.slack + slack
     return replace(bound, value=value, slack=slack, shift=shift, coupling=coupling)

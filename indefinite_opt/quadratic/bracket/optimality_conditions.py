@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.core import conditions as loops
-from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.foundation import EPS, LEAST, TINY, Array, cached_property
 from indefinite_opt.quadratic.bracket.scaled_box import (
-    TINY,
     Bound,
     BoxQuadratic,
     Indices,
@@ -32,7 +31,8 @@ ROUNDING_SHARE = 16.0 * EPS
 
 OUTWARD_SHARE = 1e-12
 """Share of the sizes of a sum by which a box must miss an equality constraint to be infeasible, and
-by which intervals are cut off further out than in exact arithmetic: the rounding of 4000 terms."""
+by which intervals are cut off further out than in exact arithmetic: the rounding of 4000 terms. It
+is larger where there are more."""
 
 MIN_CUT_SHARE, MAX_ROUNDS = 0.1, 5
 """Where rows share variables, the conditions are applied again if an interval has lost this share
@@ -80,6 +80,11 @@ class Conditions:
     """Necessary conditions of a `BoxQuadratic` whose box is the whole range of every variable."""
 
     whole: BoxQuadratic
+
+    @property
+    def _outward(self) -> float:
+        """The share by which sums of so many terms are moved outwards."""
+        return max(OUTWARD_SHARE, 1.1 * EPS * self.whole.n)
 
     @cached_property
     @np.errstate(over="ignore", invalid="ignore")  # pairs whose products overflow are not exclusive
@@ -165,14 +170,14 @@ class Conditions:
     def cut(self, box: Box, scaled: ScaledBox, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
         gap = max(value - bound.value, 0.0)
-        gap = gap * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
+        gap = gap * (1.0 + self._outward) + self._outward * abs(value) + TINY
         if np.isnan(gap):  # as in a forged proof, where nothing may be cut off
             return box
         members, reduced = scaled.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d increases by 2, and the bound by 2|reduced|.
             reach = np.minimum(gap / np.abs(reduced), 2.0)
-        step = reach * scaled.half[members] * (1.0 + OUTWARD_SHARE)
+        step = reach * scaled.half[members] * (1.0 + self._outward)
         low, high = box.lower.copy(), box.upper.copy()
         rising, falling = reduced > 0.0, reduced < 0.0
         high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]
@@ -239,7 +244,7 @@ class Conditions:
         if not self.whole.rows.size:
             return box
         equations = self._equations
-        low, high = loops.cut_by_rows(equations, box.lower, box.upper, OUTWARD_SHARE, TINY)
+        low, high = loops.cut_by_rows(equations, box.lower, box.upper, self._outward, TINY)
         return None if (low > high).any() else Box(low, high, box.binary, box.free)
 
     @cached_property
@@ -264,7 +269,7 @@ class Conditions:
         center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
         slope, reach = whole.H @ center + whole.c, np.abs(center) + half
         spread = whole.sizes[0] @ half
-        spread += OUTWARD_SHARE * (whole.sizes[0] @ reach + np.abs(whole.c)) + TINY
+        spread += self._outward * (whole.sizes[0] @ reach + np.abs(whole.c)) + TINY
         low, high = slope - spread, slope + spread
         ends = np.full((2, len(whole.rows) + 1), [[-np.inf], [np.inf]])
         ends[:, -1] = 0.0
@@ -277,7 +282,7 @@ class Conditions:
         np.maximum.at(ends[0], place[one], allowed[0, one])
         np.minimum.at(ends[1], place[one], allowed[1, one])
         pulls = np.sort(np.where(a == 0.0, 0.0, a * ends[:, place]), axis=0)
-        pulls += OUTWARD_SHARE * np.abs(pulls) * [[-1.0], [1.0]]
+        pulls += (self._outward * np.abs(pulls) + LEAST * (1.0 + np.abs(a))) * [[-1.0], [1.0]]
         positive, negative = low + pulls[0] > 0.0, high + pulls[1] < 0.0
         if np.any((positive | negative) & box.free):
             return None

@@ -11,15 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, LEAST, Array, cached_property
+from indefinite_opt.foundation import EPS, LEAST, TINY, Array, cached_property
 from indefinite_opt.quadratic.solving.predictor_corrector import PredictorCorrector
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
-
-TINY = float(np.finfo(np.float64).tiny)
-"""More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
-widths of intervals."""
 
 MIN_WIDTH_SHARE = 1e-10
 """An interval narrower than this share of the whole range counts as a point: d would have

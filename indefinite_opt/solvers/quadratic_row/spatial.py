@@ -49,6 +49,7 @@ class Spatial(Solver[QuadraticRowProgram]):
             return Status.SOLVED if tree.is_closed else Status.TIME_LIMIT
 
         ended = status_at_end(run)
+        tree.halted = ended is Status.INTERRUPTED or Status.MAX_ITER in stopped
         if tree.point is None and tree.is_closed:
             raise InfeasibleProblem(
                 program.row.name, "a point that satisfies the quadratic row with all others",
