@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, LEAST, Array
+from indefinite_opt.foundation import EPS, LEAST, TINY, Array
 
 _ELEMENTARY = 8.0 * EPS
 """Relative error of an exponential, a logarithm or a power, and of a few operations after it."""
@@ -214,8 +214,9 @@ class Exponential(Cone):
         x, (y, z) = s[0] + error[0], s[1:] - error[1:]
         least = np.minimum(y, z)
         with np.errstate(all="ignore"):
-            # y·exp(x/y) grows with x; along y it is convex, so that both ends of y count.
-            ends = [v * np.exp(x / v) for v in (y, s[1] + error[1])]
+            # y·exp(x/y) grows with x; along y it is convex, so that both ends of y count. Before
+            # the product the exponential is at least what it may lose by underflow.
+            ends = [v * np.maximum(np.exp(x / v), TINY) for v in (y, s[1] + error[1])]
         most = np.maximum(*ends)
         found = np.where(y > 0.0, z - (1.0 + self._error(x, y)) * most - LEAST, -np.inf)
         return np.where(np.isnan(found), -np.inf, np.minimum(found, least))
@@ -230,7 +231,8 @@ class Exponential(Cone):
         # u < 0 and -u·exp(v/u) ≤ e·w, or u = 0, v ≥ 0, w ≥ 0
         u, v, w = np.minimum(Z[0], 0.0), Z[1].copy(), np.maximum(Z[2], 0.0)
         with np.errstate(all="ignore"):
-            least = -u * np.exp(v / u - 1.0) * (1.0 + self._error(v, u)) + LEAST
+            power = np.maximum(np.exp(v / u - 1.0), TINY)
+            least = -u * power * (1.0 + self._error(v, u)) + LEAST
         w = np.where(u < 0.0, np.maximum(w, least), w)
         gone = (u == 0.0) | ~np.isfinite(w)
         u, w = np.where(gone, 0.0, u), np.where(np.isfinite(w), w, 0.0)

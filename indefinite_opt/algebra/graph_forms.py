@@ -573,7 +573,7 @@ class _GraphReader(Reader):
         return h
 
     def _norm(self, e: Any) -> Affine | None:
-        """‖u‖₂ ≤ h, or |u_i| ≤ r_i^(1/p) h^(1-1/p) with Σr = h."""
+        """‖u‖₂ ≤ h, or |u_i| ≤ r_i^(1/p) h^(1-1/p) with Σr ≤ h."""
         p = float(np.asarray(getattr(e.origin.p, "value", e.origin.p)))
         if not 1.0 < p < np.inf:
             return None
@@ -591,7 +591,7 @@ class _GraphReader(Reader):
             return size * np.power(np.abs(v) / size, p) if size else np.zeros(k)
 
         r = self.new(k, u, shares)
-        self.cone(Zero(1, 1), [r.through(sums_of(np.arange(k)[:, None])).minus(h)])
+        self.cone(Nonnegative(1, 1), [h.minus(r.through(sums_of(np.arange(k)[:, None])))])
         every = h.through(Operator.of(ColumnFactor(np.ones(k))))
         self.cone(Power(3, k, np.array([1.0 / p, 1.0 - 1.0 / p])), [r, every, u])
         return h

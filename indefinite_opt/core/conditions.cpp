@@ -7,6 +7,9 @@
 
 namespace {
 
+// The least positive number: a quotient that underflows is off by less.
+constexpr double least_positive = 4.9406564584124654e-324;
+
 struct Equations {
     ConstantMatrix rows;
     Constants rhs;
@@ -31,8 +34,8 @@ void cut_by_row(
         // The range of a_i x_i that the other variables allow.
         const double floor = rhs - most - slack + larger(one, other);
         const double roof = rhs - least + slack + smaller(one, other);
-        low[i] = larger(low[i], (a > 0.0 ? floor : roof) / a);
-        high[i] = smaller(high[i], (a > 0.0 ? roof : floor) / a);
+        low[i] = larger(low[i], (a > 0.0 ? floor : roof) / a - least_positive);
+        high[i] = smaller(high[i], (a > 0.0 ? roof : floor) / a + least_positive);
     }
 }
 

@@ -56,7 +56,7 @@ class QuadraticProgram(Declaration, Problem):
     ----------
     P : (n, n) array_like or sparse matrix, optional
         Of any inertia; without it the program is linear. If it is not symmetric it is replaced by
-        (P + Pᵀ)/2, which has the same xᵀPx, and the certificate says so.
+        (P + Pᵀ)/2, rounded to doubles, and the certificate says so.
     q : (n,) array_like, optional
         Zero by default.
     G, h : (m, n), (m,) array_like, optional
@@ -201,7 +201,7 @@ class QuadraticProgram(Declaration, Problem):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was changed when the program was read, as sentences."""
-        changed = "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."
+        changed = "P was not symmetric and was replaced by (P + Pᵀ)/2, rounded to doubles."
         return (changed,) if self.symmetrised else ()
 
     @classmethod

@@ -349,7 +349,7 @@ def _loses_products(search: GlobalSearch) -> bool:
     task, program, bracket = search.task, search.form.asked, search.bracket
     if program.has_own_rows or program.problem.features is None:
         return False
-    value = bracket.original(bracket.value)
+    value = bracket.original(search.form.quadratic.value(bracket.point))
     apart = abs(program.at(bracket.best).value - value)
     if apart <= PRODUCTS * bracket.unit:
         return False
@@ -375,7 +375,8 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         answer.near, answer.error = answers.attained(program, answer.point, answer.primal)
     attained = program.declared(answer.near.value + answer.error, np.inf)
     feasible = certificate.claim is not Claim.NONE
-    rigorous = feasible and sense * (attained - certificate.bound) >= 0.0
+    exact = answers.holds_exactly(program, program.from_values(result.values))
+    rigorous = feasible and exact and sense * (attained - certificate.bound) >= 0.0
     if 0.0 < certificate.gap < np.inf:
         # That has the cost of satisfying all constraints in it.
         other = np.nextafter(certificate.bound + sense * certificate.gap, sense * np.inf)

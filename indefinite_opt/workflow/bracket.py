@@ -26,6 +26,7 @@ from indefinite_opt.quadratic import (
     QuadraticProgram,
     Status,
     Trace,
+    answers,
     bracket_document,
     gap_in_words,
     proved_bound,
@@ -64,7 +65,8 @@ class Bracket:
         The best point found.
     rigorous : bool
         Whether the point of the attained end is proved to be feasible, and its objective does not
-        lie beyond the bound. Otherwise the bracket says WRONG. If the point violates constraints,
+        lie beyond the bound. Otherwise the bracket says WRONG, or UNSURE where the point satisfies
+        all rows up to the rounding of their right-hand sides. If the point violates constraints,
         only the bound can be relied on; if the objective lies beyond the bound, neither can.
     method : str
         The method that gave the bound.
@@ -163,6 +165,8 @@ class Bracket:
             return ""
         if isinstance(self.proof, Certificate) and self.proof.claim is Claim.NONE:
             return "WRONG: the best point is not proved to be feasible"
+        if not answers.holds_exactly(self.program, self.program.from_values(self.values)):
+            return "UNSURE: the best point satisfies all rows up to rounding only"
         return "WRONG: the best point lies beyond the bound"
 
     def _repr_html_(self) -> str:
@@ -337,7 +341,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
         upper=upper,
         relative_gap=bracket.relative_gap,
         values=bracket.asked.values(bracket.best),
-        rigorous=not bracket.contradicted,
+        rigorous=not bracket.contradicted and answers.holds_exactly(bracket.asked, bracket.best),
         method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
         bounds={name: bracket.declared(end) for name, end in search.bounds.items()},
         status=ended(bracket.closed, status),

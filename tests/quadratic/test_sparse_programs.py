@@ -146,9 +146,7 @@ def test_sparse_arrays_are_copied_symmetrised_and_read_only() -> None:
     qp = iopt.QuadraticProgram(P, [1.0, 1.0], lb=0.0)
     P.data[:] = 7.0
     assert qp.P.toarray().tolist() == [[1.0, 1.0], [1.0, 3.0]]
-    assert qp.notes == (
-        "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx.",
-    )
+    assert qp.notes == ("P was not symmetric and was replaced by (P + Pᵀ)/2, rounded to doubles.",)
     with pytest.raises(ValueError, match="read-only"):
         qp.P.data[0] = 0.0
     tiny = sparse.csr_array(np.array([[5e-324, 1.0], [2.0, 5e-324]]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from indefinite_opt.algebra import DiagonalFactor, Operator
@@ -68,6 +70,10 @@ def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHul
     require(costs == [-1.0, 1.0])
     require(np.array_equal(columns["rho_plus"], np.where(y > 0, 1.0, 0.0)))
     require(np.array_equal(columns["rho_minus"], np.where(y < 0, -1.0, 0.0)))
-    # The dual has weights only if each class can have the sum 1.
-    require(only(penalty) * problem.smaller_class >= 1.0 - 1e-12)
-    return LiftedHulls(problem, embedding, positive(penalty))
+    # The dual has weights only if each class can have the sum 1: without rounding, as the primal
+    # is unbounded otherwise.
+    mu, smaller = positive(penalty), problem.smaller_class
+    require(mu * smaller >= 1.0 - 1e-12)
+    if Fraction(mu) * smaller < 1:
+        mu = float(np.nextafter(1.0 / smaller, np.inf))
+    return LiftedHulls(problem, embedding, mu)

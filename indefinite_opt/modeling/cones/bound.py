@@ -12,7 +12,7 @@ at most that of a known one, among which an optimum is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.algebra import ConePiece, GraphForm, OpaquePiece, QuadraticPiece
-from indefinite_opt.foundation import EPS, LEAST, Array, derived
+from indefinite_opt.foundation import EPS, LEAST, TINY, Array, derived
 from indefinite_opt.modeling.cones.multipliers import Multipliers
 
 _PASSES = 30
@@ -102,7 +102,7 @@ def slopes(form: GraphForm, multipliers: Multipliers, z: Array | None = None) ->
         touched = np.bincount(piece.A.indices, minlength=form.n) > 0
         exact &= ~touched
         terms += abs(piece.A).T @ np.abs(v)
-    share = (form.n + 2.0 * most + 32.0) * EPS
+    share = (form.n + 2.0 * (most + len(form.pieces)) + 32.0) * EPS
     error = np.where(exact, 0.0, share * terms + LEAST)
     return Slopes(
         r, error, terms, constant, share * sizes + LEAST, gaps, taken, tuple(reversed(used))
@@ -192,6 +192,8 @@ def _linearised(piece: Any, u: Array, top: Array) -> tuple[Array, float, float]:
     image = piece.image(u)
     v = 2.0 * top * image
     level = -float(np.sum(top * u * image))
+    # What the products lose by underflow.
+    level -= LEAST * (float(np.abs(image).sum()) + float(np.abs(top).sum()) + u.size)
     if piece.P is None:
         size = -level
     else:
@@ -236,8 +238,14 @@ def bound_by_ranges(form: GraphForm, ends: tuple[Array, Array]) -> float:
     c, low, high = form.c[used], ends[0][used], ends[1][used]
     parts = np.minimum(c * low, c * high)
     rounding = (c.size + 2.0) * EPS * (float(np.abs(parts).sum()) + abs(form.constant))
+    rounding += LEAST * float(np.sum([_underflows(c, low), _underflows(c, high)]))
     total = float(parts.sum()) + form.constant - rounding
     return total if np.isfinite(total) else -np.inf
+
+
+def _underflows(a: Array, b: Array) -> NDArray[np.bool_]:
+    """Where the product of two arrays may be off by up to `LEAST`."""
+    return np.asarray((np.abs(a * b) < TINY) & (a != 0.0) & (b != 0.0))
 
 
 def _charges(found: Slopes, ends: tuple[Array, Array]) -> Array:
@@ -302,7 +310,8 @@ def _lost_by_curvature(
         rounding = _rounding(piece, w)
         with np.errstate(invalid="ignore"):
             bent = delta * float(np.sum(far * far)) if delta else 0.0
-            lost += most * (bent + 2.0 * float(np.sum(np.where(rounding, rounding * far, 0.0))))
+            steep = most * rounding + LEAST
+            lost += most * bent + 2.0 * float(np.sum(steep * far))
     return lost * (1.0 + 1e-9), lost
 
 
@@ -319,14 +328,17 @@ def image(matrix: Any, b: Array, ends: tuple[Array, Array]) -> tuple[Array, Arra
     A, m = matrix.tocsr(), matrix.shape[0]
     place = np.repeat(np.arange(m), np.diff(A.indptr))
     up = A.data > 0.0
-    bottom = np.bincount(place, A.data * np.where(up, low[A.indices], high[A.indices]), m)
-    top = np.bincount(place, A.data * np.where(up, high[A.indices], low[A.indices]), m)
-    with np.errstate(invalid="ignore"):
-        sizes = np.maximum(np.abs(low), np.abs(high))[A.indices]
-        size = np.bincount(place, np.abs(A.data) * sizes, m) + np.abs(b)
-    share = _outward(A.shape[1])
-    off = np.where(np.isfinite(size) & (np.diff(A.indptr) > 0), share * size, 0.0)
-    return bottom + b - off, top + b + off
+    share = np.where(np.diff(A.indptr) > 0, _outward(A.shape[1]), 0.0)
+
+    def side(first: Array, second: Array) -> tuple[Array, Array]:
+        """The end to which these ends of positive and negative entries lead, and its rounding."""
+        terms = A.data * np.where(up, first[A.indices], second[A.indices])
+        size = np.bincount(place, np.abs(terms), m) + np.abs(b)
+        # An infinite end is not rounded; the other end may be finite all the same.
+        return np.bincount(place, terms, m) + b, np.where(np.isfinite(size), share * size, 0.0)
+
+    (bottom, below), (top, above) = side(low, high), side(high, low)
+    return bottom - below, top + above
 
 
 def interval(piece: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -361,7 +373,7 @@ def _by_squares(
     """
     found = slopes(form, multipliers)
     curved, center = np.zeros(form.n), np.zeros(form.n)
-    steep, fixed = np.abs(found.r) + found.error, 0.0
+    steep, unsure, fixed = np.abs(found.r) + found.error, np.zeros(form.n), 0.0
     for piece, w in zip(form.pieces, multipliers.parts, strict=True):
         if not isinstance(piece, QuadraticPiece):
             continue
@@ -377,10 +389,11 @@ def _by_squares(
             if sigma < 0.0:
                 return ends
             rounding = top[0] * _rounding(piece, w)
-            steep = steep + 2.0 * (abs(A).T @ rounding.ravel())
+            unsure = unsure + 2.0 * (abs(A).T @ rounding.ravel())
             fixed += float(np.sum(rounding * (3.0 * np.abs(w) + 2.0 * np.abs(piece.b[:, None]))))
     round_ = np.isfinite(curved) & (curved > 0.0)
-    flat = _charges(found, ends)
+    flat = _charges(replace(found, error=found.error + unsure), ends)
+    steep = steep + unsure
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(round_, -steep * np.abs(center) - steep**2 / (4.0 * curved), -flat)
     room = level - found.constant + found.constant_error - float(least.sum()) + fixed

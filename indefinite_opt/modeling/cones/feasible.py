@@ -14,7 +14,7 @@ from indefinite_opt.algebra import (
     Zero,
     alone_in_rows,
 )
-from indefinite_opt.foundation import EPS, LEAST, Array, derived
+from indefinite_opt.foundation import EPS, LEAST, TINY, Array, derived
 from indefinite_opt.modeling.cones.bound import slopes
 from indefinite_opt.modeling.cones.multipliers import Solved
 from indefinite_opt.quadratic import Polyhedron
@@ -138,6 +138,10 @@ def _margins(form: GraphForm, z: Array, radius: Array) -> Array:
         count = np.diff(piece.A.indptr) + 2.0
         u = piece.at(z)
         error = np.where(count > 2.0, count * EPS * size, 0.0) + abs(piece.A) @ radius
+        at = z[piece.A.indices]
+        lost = (np.abs(piece.A.data * at) < TINY) & (at != 0.0)  # by underflow
+        rows = np.repeat(np.arange(u.size), np.diff(piece.A.indptr))
+        error += LEAST * np.bincount(rows, lost, u.size)
         alone = alone_in_rows(piece.A)
         error[alone] = EPS * np.abs(u.ravel()[alone])  # one sum, which is 0 only if it is exact
         error[_is_exact(piece)] = 0.0

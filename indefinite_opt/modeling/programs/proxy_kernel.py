@@ -410,7 +410,7 @@ class ProxyDual(PairedProgram):
         return error * (2.0 * float(np.sqrt(self.n * square)) + self.n * error)
 
     def allowance(self, x: Array) -> float:
-        """Rounding of a bound from K*(x), at most n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).
+        """Rounding of a bound from K*(x): n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖), and that of sums.
 
         With E the error of the eigendecomposition, the value changes by at most ½‖z‖²‖E‖, and K*z
         by ‖E‖‖z‖, which is multiplied by the distance of the farthest feasible point.
@@ -422,6 +422,8 @@ class ProxyDual(PairedProgram):
         norm = float(np.linalg.norm(x))
         farthest = self.C * np.sqrt(2.0 * self.problem.smaller_class)
         rounding = self.problem.zero_tolerance * norm * (norm + farthest)
+        # Of the sums of weights, and of what these are of the largest ones.
+        rounding += 4.0 * (self.n + 8.0) * EPS * self.C * self.problem.smaller_class
         if self.rho is not None:
             return rounding
         doubt = self.square_rounding + EPS * self.radius

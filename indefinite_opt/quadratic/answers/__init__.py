@@ -28,6 +28,7 @@ from indefinite_opt.quadratic.answers.feasibility import (
     attained,
     feasible_near,
     feasible_values,
+    holds_exactly,
     repair,
 )
 from indefinite_opt.quadratic.answers.multipliers import (

@@ -89,7 +89,8 @@ def _(
     low = stacked.get("lower", np.zeros(qp.n))
     high = stacked.get("upper", np.zeros(qp.n))
     residual = float(np.max(np.abs(left - low + high)))
-    paid = float(z @ np.abs(body.rows @ x - body.rhs)[: z.size])
+    paid, slack = 0.0, np.abs(body.rows @ x - body.rhs)[: z.size]
+    paid += float(z[z != 0.0] @ slack[z != 0.0])
     for ends, slack in ((low, x - body.lower), (high, body.upper - x)):
         held = ends != 0.0
         paid += float(np.abs(ends[held]) @ np.abs(slack[held]))

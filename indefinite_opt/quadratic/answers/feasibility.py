@@ -80,6 +80,15 @@ def attained(
     raise NotImplementedError
 
 
+def holds_exactly(program: CompiledProgram[Any], x: Array) -> bool:
+    """Whether some point near x, if there is one, is proved to satisfy all rows exactly.
+
+    Else they hold up to the rounding of their right-hand sides, as in files with rounded numbers.
+    """
+    near = program.feasible.near(x) if isinstance(program, PolyhedralQP) else None
+    return near is None or near.exactly
+
+
 @attained.register
 def _(
     program: VectorProgram, point: Point[Array], infeasibility: float
@@ -124,7 +133,8 @@ def _with_error(qp: PolyhedralQP, point: Point[Array], near: Nearby) -> tuple[Po
     moved = point if same else QP.at(qp, near.x)
     sizes, rounding = qp.along_rows.sizes, (qp.n + 2.0) * EPS
     steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(qp.q))
-    error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))
+    steep, away = steep + 0.5 * (sizes @ near.radius), near.radius > 0.0
+    error = (1.0 + rounding) * near.radius[away] @ steep[away]
     return moved, float(error) + _value_error(qp, near.x) + qp.doubt
 
 

@@ -19,6 +19,7 @@ from indefinite_opt.quadratic.programs.program import (
     Point,
     sign_of_curvature,
 )
+from indefinite_opt.quadratic.programs.qp import RANK_TOLERANCE
 from indefinite_opt.quadratic.rows.multipliers import of_rows, strict
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 
@@ -36,11 +37,11 @@ def critical_curvature(
     if it is negative on the smaller one, it is so on the cone; otherwise it is undecided.
     `least_curvature` is the least eigenvalue of the Hessian on a subspace, inf if that is {0}, and
     its rounding; `free` and `held` are its arguments without and with the `weak` constraints that
-    are active with a zero multiplier.
+    are active with a zero multiplier, the same object where there are none.
     """
     least, rounding = least_curvature(*free)
     sign = sign_of_curvature(least, rounding)
-    if sign is not Curvature.NEGATIVE or not weak:
+    if sign is not Curvature.NEGATIVE or held is free:
         return sign, least, weak
     inside, rounding = least_curvature(*held)
     if sign_of_curvature(inside, rounding).is_nonnegative:
@@ -71,9 +72,9 @@ def _(
     lower, upper = qp.feasible.at_bounds(point.x, tol)
     free = ~(lower | upper)
     weak = ~free & (np.abs(optimality.reduced) <= tol * optimality.unit)
-    movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)
-    count = int(np.count_nonzero(weak))
-    return critical_curvature(partial(least_curvature, qp), (movable,), (inside,), count)
+    movable, count = (np.flatnonzero(free | weak),), int(np.count_nonzero(weak))
+    inside = (np.flatnonzero(free),) if count else movable
+    return critical_curvature(partial(least_curvature, qp), movable, inside, count)
 
 
 def least_curvature(qp: PairedQP, kept: NDArray[np.intp]) -> tuple[float, float]:
@@ -116,7 +117,10 @@ def _curvature(
     sizes = body.largest[: body.h.size]
     loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
     count = int(weak.sum() + loose.sum())
-    free = np.flatnonzero(~at_bounds | weak), np.vstack([body.G[active & ~loose], body.A])
+    rows = np.vstack([body.G[active & ~loose], body.A])
+    # Multipliers are known up to the tolerance, and so is which rows of inequalities are held.
+    share = max(tol, RANK_TOLERANCE) if len(rows) > len(body.A) else RANK_TOLERANCE
+    free = np.flatnonzero(~at_bounds | weak), rows, share
     held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
     return critical_curvature(qp.along_rows.restricted, free, held, count)
 

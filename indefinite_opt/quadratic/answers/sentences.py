@@ -9,6 +9,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.quadratic.answers.conditions import constraint_name
+from indefinite_opt.quadratic.answers.feasibility import holds_exactly
 from indefinite_opt.quadratic.programs.claim import Claim
 from indefinite_opt.quadratic.programs.paired_qp import PairedQP
 from indefinite_opt.quadratic.programs.program import CompiledProgram, ExplicitProgram, Point
@@ -128,8 +129,7 @@ def _(qp: PolyhedralQP, point: Point[Array], claim: Claim, bounded: bool) -> lis
             f"No bound is proved: {endless(qp)}, so that rounding makes the bound infinite. Give "
             "it lower and upper bounds."
         ]
-    near = qp.feasible.near(point.x)
-    if near is not None and not near.exactly:
+    if not holds_exactly(qp, point.x):
         words.append(
             "No point nearby is proved to satisfy all rows exactly: they hold up to 1e-12 of "
             "their right-hand sides or entries, as in files whose numbers are rounded."

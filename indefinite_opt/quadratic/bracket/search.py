@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from indefinite_opt.foundation import (
+    EPS,
     LONG,
     Array,
     TimeLimitReached,
@@ -18,9 +19,15 @@ from indefinite_opt.foundation import (
     pool,
     thread_count,
 )
+from indefinite_opt.quadratic import answers
 from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.bracket.cluster import Workers
-from indefinite_opt.quadratic.bracket.finite_form import finite_form, obstacle, required_form
+from indefinite_opt.quadratic.bracket.finite_form import (
+    FiniteForm,
+    finite_form,
+    obstacle,
+    required_form,
+)
 from indefinite_opt.quadratic.bracket.lagrangian import lagrangian_multipliers
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
@@ -290,14 +297,14 @@ def proved_ranges(qp: QP, proof: Proof, x: Array) -> tuple[Array, Array]:
     an end of their range in what is left: first the tangents of the proof for the whole box, then
     those of the Lagrangian dual or the least eigenvalue for what is left. Without upper bounds only
     zeros are known, as points of the finite form stand for rays. Where the numbers of the finite
-    form are rounded, nothing is cut off.
+    form are rounded, or no point is proved to satisfy all rows exactly, nothing is cut off.
     """
     form = required_form(qp)
-    conditions, attained = form.conditions, form.attained(form.placed(x))
+    conditions, attained = form.conditions, _certainly_attained(form, x)
     whole, box = conditions.whole, conditions.start()
     with one_thread():
         for given in [*(each for each, _ in proof.root.bounds), *[None] * MAX_ROUNDS]:
-            if attained is None or whole.doubt > 0.0:
+            if attained is None:
                 break
             value, z = attained
             own = whole.scaled(box.lower, box.upper)
@@ -314,6 +321,23 @@ def proved_ranges(qp: QP, proof: Proof, x: Array) -> tuple[Array, Array]:
     if form.ray is not None:
         return 0.0 * lower, np.where(upper > 0.0, np.inf, 0.0)
     return lower, upper
+
+
+def _certainly_attained(form: FiniteForm, x: Array) -> tuple[float, Array] | None:
+    """A value of the finite form that its least one does not exceed, and a point; None if unknown.
+
+    Points of a kernel program satisfy its rows up to n·eps of the sum of the weights. A change of
+    the largest weight mends that, and changes the value by at most 2n times that share of the size
+    of its terms.
+    """
+    whole, program = form.conditions.whole, form.measured
+    found = form.attained(form.placed(x)) if whole.doubt == 0.0 else None
+    if found is None:
+        return None
+    value, z = found
+    if not program.has_own_rows:
+        return value + 4.0 * float(z.size) ** 2 * EPS * whole.size(np.abs(z)), z
+    return found if answers.holds_exactly(program, form.lowered(z)) else None
 
 
 def _own_multipliers(scaled: ScaledBox) -> Multipliers:

@@ -90,17 +90,21 @@ class StandardForm(NamedTuple):
         >>> [part.tolist() for part in (scaled.cost, scaled.upper, scaled.row_upper, scaled.matrix)]
         [[1.0], [2.0], [4.0], [[4.0]]]
         """
-        column, row, hessian = units.column, units.row, self.hessian
-        # The larger factor first: denormal numbers are not exact multiples of small ones.
-        matrix = np.ascontiguousarray(self.dense_matrix * row[:, None] * column)
+        # All powers of a number at once: one that is denormal between would lose digits.
+        column, row, objective = (
+            np.frexp(unit)[1] - 1 for unit in (units.column, units.row, units.objective)
+        )
+        hessian = self.hessian
         if hessian is not None:
-            curved = as_dense("P", hessian) * column * column[:, None]
-            hessian = np.ascontiguousarray(curved / units.objective)
+            powers = column + column[:, None] - objective
+            hessian = np.ascontiguousarray(np.ldexp(as_dense("P", hessian), powers))
         return self._replace(
-            cost=self.cost * column / units.objective, constant=self.constant / units.objective,
-            lower=self.lower / column, upper=self.upper / column,
-            row_lower=row * self.row_lower, row_upper=row * self.row_upper,
-            matrix=matrix, hessian=hessian,
+            cost=np.ldexp(self.cost, column - objective),
+            constant=float(np.ldexp(self.constant, -objective)),
+            lower=np.ldexp(self.lower, -column), upper=np.ldexp(self.upper, -column),
+            row_lower=np.ldexp(self.row_lower, row), row_upper=np.ldexp(self.row_upper, row),
+            matrix=np.ascontiguousarray(np.ldexp(self.dense_matrix, row[:, None] + column)),
+            hessian=hessian,
         )  # fmt: skip
 
     def arrays(self) -> dict[str, Any]:

@@ -158,12 +158,16 @@ class DualBound:
         rounding += float(np.abs(least[np.isfinite(least)]).sum())
         underflow = 0.0
         x = self.point.x
-        products = (self.curvature.P.data, x, x), (self.q, x), (self.rows.data, weights, x)
+        products = (
+            (self.curvature.P.data, x, x), (self.q, x), (self.rows.data, weights, x),
+            (weights, self.over),
+        )  # fmt: skip
         if any(may_underflow(*factors) for factors in products):
             underflow = LEAST * (1.0 + float(self.size.sum()) + float(weights.sum()))
         bound = self.point.value + float(multipliers @ self.over) - float(doubt @ np.abs(self.over))
         bound += float(least.sum()) - self.count * (EPS * rounding + underflow)
-        bound -= 0.5 * (1.0 + self.count * EPS) * float(self.W @ self.across**2)
+        across = np.sqrt(self.W) * self.across  # whose square underflows later
+        bound -= 0.5 * (1.0 + self.count * EPS) * float(across @ across)
         return bound if np.isfinite(bound) else -np.inf
 
     def _lowest(self, slopes: Array, error: Array | float) -> Array:
@@ -176,9 +180,12 @@ class DualBound:
         """r and its rounding."""
         slopes = self.point.gradient + self.columns @ multipliers
         terms = self.steep + self.column_sizes @ np.abs(multipliers)
-        error = self.count * np.where(
-            terms > 1e-290, EPS * terms, np.where(terms > 0.0, LEAST, 0.0)
-        )
+        error = self.count * np.where(terms > 1e-290, EPS * terms, LEAST)
+        none = terms == 0.0
+        if none.any():  # unless that is by underflow, there is no term
+            acting = abs(self.curvature.P.sign()) @ (self.size != 0.0)
+            acting = acting + abs(self.columns.sign()) @ (multipliers != 0.0)
+            error[none & (acting == 0.0)] = 0.0
         with np.errstate(invalid="ignore"):
             rounding = self._lowest(slopes, 0.0) - self._lowest(slopes, error)
             dear = np.flatnonzero(~(rounding <= self.worth))
@@ -380,7 +387,10 @@ def dual_bounds(
             farthest = np.max(np.abs(all_ends), axis=0) ** 2
             spent = np.where(delta > 0.0, 0.5 * delta * farthest, 0.0)
         most = (1.0 + body.n * EPS) * float(spent.sum())
-        return exact_bound(matrix, q, body, x, z, y) - most if np.isfinite(most) else -np.inf
+        if not np.isfinite(most):
+            return -np.inf
+        found = exact_bound(matrix, q, body, x, z, y)
+        return float(np.nextafter(found - most, -np.inf)) if most > 0.0 else found
 
     if small:  # fractions are as fast
         yield exact()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import EPS, Array, TimeLimitReached
+from indefinite_opt.foundation import EPS, LEAST, Array, TimeLimitReached
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
@@ -135,7 +135,8 @@ class LinearRows:
         y[np.isinf(form.row_upper)] = 0.0
         reduced = cost - y @ self.R
         terms = np.abs(y) @ np.abs(self.R)
-        error = np.where(terms > 0.0, (y.size + 4.0) * EPS * (np.abs(cost) + terms), 0.0)
+        error = (y.size + 4.0) * (EPS * (np.abs(cost) + terms) + LEAST)
+        error[~np.any((self.R != 0.0) & (y != 0.0)[:, None], axis=0)] = 0.0
         low, high = form.lower, form.upper
         with np.errstate(invalid="ignore", over="ignore"):
             ends = [(reduced + e) * z for e in (-error, error) for z in (low, high)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, one_thread, seconds_left
+from indefinite_opt.foundation import EPS, LEAST, TINY, Array, one_thread, seconds_left
 from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.matrices.spectrum import (
     negative_direction,
@@ -18,7 +18,8 @@ from indefinite_opt.quadratic.matrices.spectrum import (
 from indefinite_opt.quadratic.matrices.units import own_units
 
 _OUTWARD_SHARE = 1e-12
-"""Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
+"""Least share of its terms by which a derived end is moved outwards, to cover the rounding of its
+sum; it is larger for more than 2000 terms."""
 
 _MAX_ORDER = 1000
 """Most variables without a range: eigenvalues of that order take some tenths of a second."""
@@ -60,10 +61,13 @@ def tightened(
     at, member, a, right = (np.concatenate(parts) for parts in zip(*whole, strict=True))
     at[place.size :] += rhs.size
     upwards = a > 0.0
+    shares = np.maximum(_OUTWARD_SHARE, 2.0 * EPS * np.bincount(at, minlength=2 * rhs.size))[at]
     for made in range(passes):
         if made and seconds_left() <= 0.0:
             break
-        least = a * np.where(upwards, low[member], high[member])
+        end = np.where(upwards, low[member], high[member])
+        least = a * end
+        lost = (np.abs(least) < TINY) & (end != 0.0)  # by underflow
         unknown = np.isinf(least)
         count = np.bincount(at, unknown, 2 * rhs.size)[at]
         # The only unbounded term of a row is bounded itself, by all others.
@@ -73,12 +77,14 @@ def tightened(
         if not k.size:
             break
         least[unknown] = 0.0
-        total, size = (
-            np.bincount(at, each, 2 * rhs.size)[at[k]] for each in (least, np.abs(least))
+        total, size, lost = (
+            np.bincount(at, each, 2 * rhs.size)[at[k]] for each in (least, np.abs(least), lost)
         )
         with np.errstate(over="ignore"):
-            reach = (right[k] - (total - least[k]) + _OUTWARD_SHARE * size) / a[k]
-        outwards, up = _OUTWARD_SHARE * np.abs(reach), upwards[k]
+            room = right[k] - (total - least[k]) + shares[k] * size + LEAST * lost
+            reach = room / a[k]
+        outwards, up = shares[k] * np.abs(reach), upwards[k]
+        outwards[(np.abs(reach) < TINY) & (room != 0.0)] = LEAST
         np.minimum.at(high, member[k][up], (reach + outwards)[up])
         np.maximum.at(low, member[k][~up], (reach - outwards)[~up])
     return low, high

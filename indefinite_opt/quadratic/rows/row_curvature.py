@@ -270,10 +270,13 @@ class RowCurvature:
             least -= zero_tolerance(self.n, norm_bound(M)) + (len(A) + 5) * EPS * norm_bound(S)
         return np.where(together, least / self.unit / self.unit, self.moving.diagonal())
 
-    def restricted(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
+    def restricted(
+        self, kept: NDArray[np.intp], rows: Array, dependent: float = RANK_TOLERANCE
+    ) -> tuple[float, float]:
         """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding.
 
         Both are in the units of the kept variables in which no row of P is small beside others.
+        Rows are alike in size there; what they say together beyond a share `dependent` counts.
         """
         if not kept.size:
             return np.inf, 0.0
@@ -281,10 +284,11 @@ class RowCurvature:
         afford(4.0 * len(rows) * kept.size**2 + 4.0 / 3.0 * kept.size**3)
         block, rows = in_own_units(self.dense[np.ix_(kept, kept)], rows[:, kept])
         basis = np.eye(kept.size)
+        largest = np.max(np.abs(rows), axis=1, initial=0.0)
+        rows = rows[largest > 0.0] / largest[largest > 0.0, None]
         if rows.size:
             _, sizes, across = np.linalg.svd(rows)
-            rank = int(np.sum(sizes > RANK_TOLERANCE * sizes[0])) if sizes[0] > 0.0 else 0
-            basis = across[rank:].T
+            basis = across[int(np.sum(sizes > dependent * sizes[0])) :].T
         if not basis.size:
             return np.inf, 0.0
         norm = norm_bound(block)

@@ -102,8 +102,9 @@ def examine_conditions(task: Task[Any], answer: Answer) -> None:
     if program.has_own_rows:
         find_near(task, answer)
         change = abs(answer.near.value - point.value) + answer.error
-    answer.complementarity = relative(max(found.complementarity, change), task.unit(point))
-    holds = max(found.stationarity, answer.complementarity) <= task.tol
+    paid = float(np.max([found.complementarity, change]))  # what is no number stays so
+    answer.complementarity = relative(paid, task.unit(point))
+    holds = found.stationarity <= task.tol and answer.complementarity <= task.tol
     finite = np.isfinite(found.stationarity + answer.complementarity)
     answer.examined = bool(finite) or not task.late
     if answer.given and answer.examined and not holds:
@@ -247,7 +248,9 @@ def _gap(task: Task[Any], answer: Answer, bound: LowerBound) -> float:
     certain = answer.near.value + answer.error if attained is None else attained
     here = answer.point.value
     # The optimal value is between the bound and what is attained; F here may be below both.
-    gap = max(abs(here - value), abs(certain - value), certain - here)
+    gap = float(np.max([abs(here - value), abs(certain - value), certain - here]))
+    if np.isnan(gap):
+        return np.inf
     program = task.program
     if program.constant == 0.0 or gap == 0.0:
         return gap
