@@ -60,7 +60,7 @@ def _intervals(ax, x, found, colour, mark, name) -> None:  # type: ignore[no-unt
 
 
 def gains(table: pd.DataFrame) -> Figure:
-    """What the best point is worth where LIBSVM misses it, by the miss and by data set."""
+    """The gain of the proved search's point where LIBSVM misses, by the miss and by data set."""
     programs = questions.misses(table)
     far = questions.worth(programs, LIBSVM)
     figure = Figure(figsize=(7.5, 3.4), layout="constrained")
@@ -140,9 +140,10 @@ FIGURES = {
     ),
     "atlas-gains": Drawn(
         gains, "Gains in accuracy where LIBSVM misses the optimum.",
-        "The test accuracy of the best known point less that of LIBSVM's, where LIBSVM misses it. "
-        "Left: one point for each program. Right: the mean of each data set, and a band for the "
-        "95 % interval of their mean. Dotted lines are the margin of equivalence.",
+        "The test accuracy of the point of the search with a proof less that of LIBSVM's, where "
+        "LIBSVM misses the best known one. Left: one point for each program. Right: the mean of "
+        "each data set, and a band for the 95 % interval of their mean. Dotted lines: the margin "
+        "of equivalence.",
     ),
     "atlas-methods": Drawn(
         methods, "Accuracies of the methods, less that of clip.",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction.atlas import questions
 from reproduction.atlas.pairs import pairs
-from reproduction.atlas.protocol import DESCENT, LIBSVM, NONCONVEX, USUAL, Protocol
+from reproduction.atlas.protocol import DESCENT, LIBSVM, NONCONVEX, PROVED, USUAL, Protocol
 from reproduction.atlas.questions import (
     BUDGETS,
     CLOSE,
@@ -21,7 +21,7 @@ from reproduction.atlas.questions import (
     estimated,
 )
 
-ENDS = {"LIBSVM": LIBSVM, "descent": DESCENT, "usual": USUAL}
+ENDS = {"LIBSVM": LIBSVM, "descent": DESCENT, "usual": USUAL, "proof": PROVED}
 """The searches by the names of their numbers."""
 
 SHARES = {"low": (0.0, 0.05), "middle": (0.05, 0.15), "high": (0.15, 1.01)}
@@ -54,7 +54,7 @@ def numbers(table: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
     fair = questions.between(found)
     told: dict[str, Any] = {
         "extent": _extent(table, found, protocol),
-        "plan": {"margin": 100 * MARGIN, "close": 100 * CLOSE, "seconds": protocol.seconds},
+        "plan": _plan(protocol),
         "miss": {name: _misses(programs, end) for name, end in ENDS.items()},
         "programs": _programs(programs),
         "place": _places(found),
@@ -67,21 +67,19 @@ def numbers(table: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
     compared, everything = questions.compared(fair), questions.compared(found)
     told["method"] = _methods(compared)
     told["method_of_all"] = _methods(everything)
-    told["method_of_new"] = _methods(questions.compared(questions.unseen(fair)))
     told["practice"] = estimated(questions.difference(fair, "SVMDual", LIBSVM))
-    told["counts"] = {
-        "better": int(((compared["adjusted"] < 0.05) & (_values(compared) > 0)).sum()),
-        "worse": int(((compared["adjusted"] < 0.05) & (_values(compared) < 0)).sum()),
-        "equivalent": int(compared["equivalent"].sum()),
-        "compared": len(compared),
-    }
+    kept = fair.index.get_level_values("pair").unique()
+    proved = questions.proof_gains(table)
+    told["practice_proved"] = estimated(proved[proved["pair"].isin(kept)])
+    new = questions.compared(questions.unseen(fair))
+    told["method_of_new"] = _methods(new)
+    told["counts"], told["counts_of_new"] = _counts(compared), _counts(new)
     told["trend"] = _trend(table, questions.unseen(fair))
     told["trend_of_seen_too"] = _trend(table, fair)
     told["trend_of_all"] = _trend(table, found)
     told["rule"] = _rule(table, fair) | {
         "gain_of_all": estimated(questions.unseen(questions.by_rule(table, found)))
     }  # fmt: skip
-    kept = fair.index.get_level_values("pair").unique()
     told["worth"] = worth = _worth(programs, programs[programs["pair"].isin(kept)])
     raw = {
         "H1": questions.wilcoxon(
@@ -93,7 +91,13 @@ def numbers(table: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
         "H5": float(told["rule"]["p"]),
     }
     adjusted = questions.holm(raw)
-    told["H"] = {name: {"p": P(raw[name]), "adjusted": P(adjusted[name])} for name in raw}
+    told["H"] = {
+        name: {
+            "p": P(raw[name]), "adjusted": P(adjusted[name]),
+            "verdict": "supported" if adjusted[name] < 0.05 else "not supported",
+        }
+        for name in raw
+    }  # fmt: skip
     told["excluded"] = "excluded" if adjusted["H2"] < 0.05 else "not excluded"
     told["growing"] = _growing(programs)
     told["time"] = _times(table, fair)
@@ -103,8 +107,27 @@ def numbers(table: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
     return told
 
 
-def _values(rows: pd.DataFrame) -> pd.Series[float]:
-    return rows["gain"].map(lambda gain: gain.value)
+def _plan(protocol: Protocol) -> dict[str, Any]:
+    """What the plan fixes: margins, seconds, and the values of each parameter."""
+    grids = {
+        name: f"{', '.join(f'{value:g}' for value in values[:-1])} and {values[-1]:g}"
+        for name, values in protocol.grids.items()
+    }
+    return {
+        "margin": 100 * MARGIN, "close": 100 * CLOSE, "seconds": protocol.seconds,
+        "starts": protocol.starts, "limit": protocol.time_limit, **grids,
+    }  # fmt: skip
+
+
+def _counts(compared: pd.DataFrame) -> dict[str, int]:
+    """How many methods are better or worse than the control, or equivalent and not worse."""
+    values = compared["gain"].map(lambda gain: gain.value)
+    apart = compared["adjusted"] < 0.05
+    return {
+        "better": int((apart & (values > 0)).sum()), "worse": int((apart & (values < 0)).sum()),
+        "equivalent": int((compared["equivalent"] & ~(apart & (values < 0))).sum()),
+        "compared": len(compared),
+    }  # fmt: skip
 
 
 def _extent(table: pd.DataFrame, found: pd.DataFrame, protocol: Protocol) -> dict[str, Any]:
@@ -120,7 +143,7 @@ def _extent(table: pd.DataFrame, found: pd.DataFrame, protocol: Protocol) -> dic
         "new_sets": len({pair.dataset for pair in new}),
         "least": min(pair.n for pair in run), "most": max(pair.n for pair in run),
         "large": sum(pair.n >= 1000 for pair in run), "methods": found.shape[1],
-        "seeds": int(seeds.max()), "folds": protocol.folds, "fits": len(rows),
+        "seeds": int(seeds.min()), "folds": protocol.folds, "fits": len(rows),
         "failed": int((rows["error"] != "").sum()),
         "failed_others": int((table.loc[table["part"] != "study", "error"] != "").sum()),
         "hours": float(table["cell_seconds"].sum() / 3600.0),
@@ -142,6 +165,11 @@ def _misses(programs: pd.DataFrame, end: str) -> dict[str, Any]:
     }  # fmt: skip
     for C, group in rows.groupby("C"):
         told[f"C{C:g}"] = estimated(group)
+    told["tuned"] = estimated(rows[rows["tuned"]])
+    told["seconds"] = float(programs[f"seconds {end}"].median())
+    # The same programs, so that the difference is one of pairs.
+    fine = questions.missed(programs, DESCENT)["value"]
+    told["beyond_descent"] = estimated(rows.assign(value=rows["value"] - fine))
     told["share"] = {name: estimated(rows[rows["negative_share"].between(*ends, "left")])
                      for name, ends in SHARES.items()}  # fmt: skip
     told["n"] = {name: estimated(rows[rows["n"].between(*ends, "left")])
@@ -166,10 +194,11 @@ def _growing(programs: pd.DataFrame) -> dict[str, Any]:
 
 
 def _worth(programs: pd.DataFrame, decisive: pd.DataFrame) -> dict[str, Any]:
-    """What the best point is worth where LIBSVM misses it, in several ways.
+    """The gain of the point of the search with a proof where LIBSVM misses, in several ways.
 
     `far` are misses above `FAR` on the pairs neither at the ceiling nor at the floor, `size` is the
-    magnitude of the gain, and `beyond` whether it is more than the margin.
+    magnitude of the gain, `beyond` whether it is more than the margin, and `gained` and `lost`
+    whether it is positive or negative.
     """
     found = questions.worth(programs, LIBSVM)
     size = found.assign(value=found["value"].abs().round(questions.DECIMALS))
@@ -177,6 +206,8 @@ def _worth(programs: pd.DataFrame, decisive: pd.DataFrame) -> dict[str, Any]:
         "all": estimated(found), "far": estimated(questions.worth(decisive, LIBSVM, FAR)),
         "new": estimated(questions.unseen(found)), "tuned": estimated(found[found["tuned"]]),
         "size": estimated(size),
+        "gained": estimated(size.assign(value=(found["value"] > 0.0).astype(float))),
+        "lost": estimated(size.assign(value=(found["value"] < 0.0).astype(float))),
         "beyond": estimated(size.assign(value=(size["value"] > MARGIN).astype(float))),
     }  # fmt: skip
 

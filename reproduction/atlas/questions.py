@@ -26,6 +26,9 @@ CLOSE = 1e-4
 FAR = 1e-2
 """Misses above this are counted apart: no tolerance of a solver explains them."""
 
+CONVEX = 1e-9
+"""Negative shares up to this are rounding, so that the program is convex."""
+
 DISTINCT = 1e-6
 """The relative difference from which two objectives are those of two local optima."""
 
@@ -196,10 +199,11 @@ def named(rows: pd.DataFrame) -> pd.DataFrame:
 def misses(table: pd.DataFrame, convex: bool = False) -> pd.DataFrame:
     """One row per pair, fold and C: by how much each method misses the best point that is known.
 
-    `miss LIBSVM` is (best - found)/|best| for the objectives, and `gain LIBSVM` the accuracy of the
-    proved point less that of LIBSVM's; likewise of the others. `proved_within` is the gap of the
-    best point to the bound, and `tuned` whether the study has chosen this C there. The programs are
-    those of indefinite kernels, or those of `convex` ones, where misses are tolerances of solvers.
+    `miss LIBSVM` is (best - found)/|best| for the objectives, `gain LIBSVM` the accuracy of the
+    point of the search with a proof less that of LIBSVM's, and `seconds LIBSVM` its time; likewise
+    of the others. `proved_within` is the gap of the search with a proof, and `tuned` whether the
+    study has chosen this C there. The programs are those of indefinite kernels, or those of
+    `convex` ones, where misses are tolerances of solvers.
     """
     rows = []
     for (pair, fold, C), group in table[table["part"] == "ends"].groupby(
@@ -212,9 +216,10 @@ def misses(table: pd.DataFrame, convex: bool = False) -> pd.DataFrame:
         kept = ("n", "q", "negative_share", "seconds", "proved_within")
         row |= {name: proved[name] for name in kept}
         row["tuned"] = _chosen_C(proved.get("chosen", "")) == C
-        for name in (LIBSVM, DESCENT, USUAL):
+        for name in (LIBSVM, DESCENT, USUAL, PROVED):
             row[f"miss {name}"] = (best - found[name]["objective"]) / max(abs(best), 1e-300)
             row[f"gain {name}"] = proved["accuracy"] - found[name]["accuracy"]
+            row[f"seconds {name}"] = found[name]["seconds"]
         rows.append(row)
     made = pd.DataFrame(rows)
     return named(made[(made["q"] == 0) if convex else (made["q"] > 0)].reset_index(drop=True))
@@ -238,7 +243,7 @@ def missed(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.Data
 def worth(programs: pd.DataFrame, method: str, least: float = CLOSE) -> pd.DataFrame:
     """The gain in accuracy where a method misses a program by more than a share, as `value`.
 
-    The gain is that of the best point of the search with a proof.
+    The gain is that of the point of the search with a proof.
     """
     far = programs[programs[f"miss {method}"] > least]
     return far.assign(value=far[f"gain {method}"])
@@ -489,17 +494,33 @@ def censored_fit(A: Array, t: Array, seen: NDArray[np.bool_], start: Array | Non
 
 
 def proof_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """The tested fits of nonconvex formulations: whether `proved`, n that train, and C if any.
+    """The tested fits of nonconvex programs: whether `proved`, n that train, and C if any.
 
-    A search that fails has proved nothing.
+    A search that fails has proved nothing. Fits whose chosen kernel is not indefinite are left out.
     """
     rows = table[(table["part"] == "proofs") & (table["method"] != "")]
+    rows = rows[~(rows["negative_share"] <= CONVEX)]  # one that failed has no share
     C = rows["chosen"].map(_chosen_C)
     spectra = table[table["part"] == "pair"].set_index(["pair", "run", "fold"])["n"].to_dict()
     n = [spectra[pair, seed, fold] for pair, seed, fold in _places(rows)]
     return rows.assign(
         proved=rows["proved_within"] <= CLOSE, C=C.where(rows["method"] == "SVMDual"), n=n
     )
+
+
+def proof_gains(table: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of the search with a proof less that of the usual one, as `value`.
+
+    One row for each tested fit of `SVMDual` in the first seed, with the kernel and C of the study.
+    """
+    keys = ["pair", "run", "fold"]
+    found = [
+        table[(table["part"] == part) & (table["method"] == "SVMDual") & (table["error"] == "")]
+        .set_index(keys)["accuracy"]
+        for part in ("proofs", "study")
+    ]  # fmt: skip
+    gains = (found[0] - found[1].reindex(found[0].index)).rename("value").reset_index()
+    return named(gains.assign(run=gains["fold"]))
 
 
 def _places(rows: pd.DataFrame) -> Any:
