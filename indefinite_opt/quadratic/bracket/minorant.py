@@ -75,7 +75,7 @@ class Inequalities(NamedTuple):
     def genuine(self, m: int) -> Inequalities:
         """Those of different variables among m, without multipliers of the wrong sign.
 
-        Of other numbers of literals than three, five, seven and so on there are none.
+        None are genuine unless the number of literals is odd and at least three.
         """
         literals = np.asarray(self.literals).astype(np.int64)  # so that no index wraps around
         points = np.sort(literals // 2, axis=1)
