@@ -100,10 +100,12 @@ class SecondOrder(Cone):
 
     def margins(self, s: Array, error: Array) -> Array:
         norms = _norms(np.abs(s[1:]) + error[1:])
-        return np.asarray(s[0] - error[0] - (1.0 + (self.size + 4.0) * EPS) * norms)
+        most = (1.0 + (self.size + 4.0) * EPS) * norms + LEAST * (norms > 0.0)
+        return np.asarray(s[0] - error[0] - most)
 
     def projected(self, Z: Array) -> Array:
         norms = (1.0 + (self.size + 4.0) * EPS) * _norms(Z[1:])
+        norms += LEAST * (norms > 0.0)
         top = np.maximum(Z[0], 0.0)
         share = np.divide(top, norms, out=np.ones_like(norms), where=norms > top)
         return np.vstack([top, (1.0 - 2.0 * EPS * (norms > top)) * share * Z[1:]])
@@ -130,8 +132,8 @@ class SecondOrder(Cone):
         low[1:], high[1:] = np.maximum(low[1:], -most), np.minimum(high[1:], most)
         inner = np.maximum(np.maximum(low[1:], -high[1:]), 0.0)
         finite = np.where(np.isfinite(inner), inner, 0.0)
-        least = (1.0 - (self.size + 8.0) * EPS) * _norms(finite)
-        low[0] = np.maximum(low[0], least)
+        least = (1.0 - (self.size + 8.0) * EPS) * _norms(finite) - LEAST
+        low[0] = np.maximum(low[0], np.maximum(least, 0.0))
         return low, high
 
 
@@ -247,12 +249,15 @@ class Exponential(Cone):
         y, z = (low[1], high[1]), high[2]
         with np.errstate(all="ignore"):
             # x ≤ y·log(z/y), which is largest at y = z/e
-            sides = [np.where(end > 0.0, end * np.log(z / end), 0.0) for end in y]
+            sides, sizes = [], []
+            for end in y:  # a quotient z/end may underflow
+                log, own = np.log(z), np.log(end)
+                sides.append(np.where(end > 0.0, end * (log - own), 0.0))
+                sizes.append(np.where(end > 0.0, end * (np.abs(log) + np.abs(own)), 0.0))
             sides.append(np.where((y[0] <= z / np.e) & (z / np.e <= y[1]), z / np.e, -np.inf))
-            up = np.maximum.reduce(sides)
-            sizes = np.maximum.reduce([np.abs(side) for side in sides[:2]]) + z
-            up += np.where(np.isfinite(z), 4.0 * _ELEMENTARY * (sizes + y[1]), 0.0)
-            down = np.exp(low[0]) * (1.0 - _ELEMENTARY)
+            up, size = np.maximum.reduce(sides), np.maximum(*sizes) + z
+            up += np.where(np.isfinite(z), 4.0 * _ELEMENTARY * (size + y[1]), 0.0)
+            down = np.maximum(np.exp(low[0]) * (1.0 - _ELEMENTARY) - LEAST, 0.0)
         high[0] = np.where(np.isfinite(up), np.minimum(high[0], up), high[0])
         unit = (y[0] == 1.0) & (y[1] == 1.0)
         low[2] = np.where(unit & np.isfinite(down), np.maximum(low[2], down), low[2])
@@ -280,7 +285,7 @@ class Power(Cone):
             logs = np.where(a > 0.0, a * np.log(x), 0.0)
             error = _ELEMENTARY * (1.0 + np.abs(logs).sum(axis=0))
             found = np.exp(logs.sum(axis=0)) * (1.0 - error if down else 1.0 + error)
-            found += 0.0 if down else LEAST
+            found = np.maximum(found - LEAST, 0.0) if down else found + LEAST
         return np.asarray(np.where(np.isnan(found), 0.0, found))
 
     def margins(self, s: Array, error: Array) -> Array:

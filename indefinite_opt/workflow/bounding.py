@@ -414,6 +414,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         program=program,
         proof=certificate,
         zero_range=certificate.zero_range,
+        exact=exact,
     )
 
 

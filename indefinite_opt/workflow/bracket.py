@@ -124,6 +124,8 @@ class Bracket:
     workers: dict[str, tuple[int, int]] = field(default_factory=dict, repr=False)
     zero_range: float = 0.0
     """R if both ends lie in [-R, R], as the optimal value is 0 up to rounding; else 0."""
+    exact: bool = field(default=True, repr=False)
+    """Whether the best point satisfies all rows as they are, and not up to their rounding."""
 
     @property
     def maximised(self) -> bool:
@@ -165,7 +167,7 @@ class Bracket:
             return ""
         if isinstance(self.proof, Certificate) and self.proof.claim is Claim.NONE:
             return "WRONG: the best point is not proved to be feasible"
-        if not answers.holds_exactly(self.program, self.program.from_values(self.values)):
+        if not self.exact:
             return "UNSURE: the best point satisfies all rows up to rounding only"
         return "WRONG: the best point lies beyond the bound"
 
@@ -332,6 +334,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
             "has an optimum. Use a finite C."
         )
     lower, upper = sorted((proved, attained))
+    exact = answers.holds_exactly(bracket.asked, bracket.best)
     return Bracket(
         problem=task.problem,
         formulation=task.formulation.unsettled,
@@ -341,7 +344,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
         upper=upper,
         relative_gap=bracket.relative_gap,
         values=bracket.asked.values(bracket.best),
-        rigorous=not bracket.contradicted and answers.holds_exactly(bracket.asked, bracket.best),
+        rigorous=exact and not bracket.contradicted,
         method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
         bounds={name: bracket.declared(end) for name, end in search.bounds.items()},
         status=ended(bracket.closed, status),
@@ -353,6 +356,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
         proof=search.proof,
         workers=search.workers,
         zero_range=bracket.zero_range,
+        exact=exact,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt import Claim
-from indefinite_opt.algebra.cones import Exponential
+from indefinite_opt.algebra.cones import Exponential, Power, SecondOrder
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
@@ -211,3 +211,58 @@ def test_what_is_left_across_rows_is_squared_in_its_own_size() -> None:
     qp = iopt.QuadraticProgram(P, A=[[1e-65, 0.0]], b=[0.0])
     found = iopt.verify(qp, [1e-105, 0.0], multipliers={"equalities": [1.5e-40]})
     assert found.bound <= 0.0
+
+
+def test_cones_keep_what_underflows() -> None:
+    """y reaches 1 where 2⁻⁶⁰⁰y ≤ 2⁻⁶⁰⁰x and x ≤ 1; norms and products of the least numbers."""
+    x, y, s = (cvxpy.Variable() for _ in range(3))
+    t = 2.0**-600
+    rows = [x <= t, t * y <= t * x, cvxpy.SOC(s, y)]
+    problem = cvxpy.Problem(cvxpy.Minimize(-(2.0**700) * y), rows)
+    x.value, y.value, s.value = 0.0, 0.0, 1.0
+    found = iopt.verify(problem)
+    assert found.bound <= -(2.0**100)
+    assert found.claim is not Claim.GLOBAL
+    point = np.array([[L], [L], [L]])
+    assert SecondOrder(3, 1).margins(point, np.zeros((3, 1)))[0] < 0.0
+    Z = SecondOrder(3, 1).projected(point)[:, 0]
+    assert Z[1] ** 2 + Z[2] ** 2 == 0.0 or Z[0] > L
+    powers = Power(3, 1, np.array([0.5, 0.5]))
+    assert powers.margins(np.array([[L], [3.0 * L], [2.0 * L]]), np.zeros((3, 1)))[0] < 0.0
+
+
+def test_the_quotient_in_a_logarithm_may_underflow() -> None:
+    """x ≤ y·log(z/y) with y = 2⁷⁴ and z = 1.4·2⁻¹⁰⁰⁰."""
+    y, z = 2.0**74, 1.4 * 2.0**-1000
+    low, high = np.array([[-np.inf], [y], [0.0]]), np.array([[np.inf], [y], [z]])
+    top = Exponential(3, 1).narrowed(low, high)[1][0, 0]
+    assert top >= y * (np.log(1.4) - 1074.0 * np.log(2.0)) * (1.0 + 1e-14)
+
+
+def test_an_optimum_of_0_and_a_complementarity_are_proved() -> None:
+    """‖x‖² over x₁² - x₂² ≤ 1 is least at 0; over x₁x₂ ≤ 0 the point (0, 5) is feasible."""
+    x = cvxpy.Variable(2)
+    row = cvxpy.quad_form(x, np.diag([1.0, -1.0])) <= 1.0
+    found = iopt.solve(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x)), [row]))
+    assert (found.certificate.claim, found.objective) == (Claim.GLOBAL, 0.0)
+    product = cvxpy.quad_form(x, np.array([[0.0, 1.0], [1.0, 0.0]]), assume_PSD=False) <= 0.0
+    problem = cvxpy.Problem(cvxpy.Minimize(-x[1]), [product, x >= 0.0, x <= 5.0])
+    again = iopt.solve(problem)
+    assert again.certificate.claim is Claim.GLOBAL
+    assert again.objective == pytest.approx(-5.0, rel=1e-6)
+
+
+def test_a_row_that_only_rounding_meets_proves_no_point() -> None:
+    """(-999, 1000) is the only point of both rows; (½, ½) meets them up to 1e-12."""
+    e = 2.0**-50
+    x = cvxpy.Variable(2)
+    A, b = np.array([[1.0, 1.0], [1.0, 1.0 + e]]), np.array([1.0, 1.0 + 1000.0 * e])
+    rows = [A @ x == b, x >= -2000.0, x <= 2000.0]
+    loose = cvxpy.quad_form(x, np.diag([1.0, -1.0])) <= 1e9
+    try:
+        found = iopt.solve(
+            cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(x)), [*rows, loose]), time_limit=5
+        )
+    except SolverFailed:
+        return
+    assert found.certificate.claim is not Claim.GLOBAL or found.objective > 1e5

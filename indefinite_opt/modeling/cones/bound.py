@@ -332,13 +332,16 @@ def image(matrix: Any, b: Array, ends: tuple[Array, Array]) -> tuple[Array, Arra
 
     def side(first: Array, second: Array) -> tuple[Array, Array]:
         """The end to which these ends of positive and negative entries lead, and its rounding."""
-        terms = A.data * np.where(up, first[A.indices], second[A.indices])
+        at = np.where(up, first[A.indices], second[A.indices])
+        terms = A.data * at
         size = np.bincount(place, np.abs(terms), m) + np.abs(b)
+        lost = LEAST * np.bincount(place, _underflows(A.data, at), m)
         # An infinite end is not rounded; the other end may be finite all the same.
-        return np.bincount(place, terms, m) + b, np.where(np.isfinite(size), share * size, 0.0)
+        return np.bincount(place, terms, m) + b, share * size + lost
 
     (bottom, below), (top, above) = side(low, high), side(high, low)
-    return bottom - below, top + above
+    bottom = np.where(np.isfinite(below), bottom - below, -np.inf)
+    return bottom, np.where(np.isfinite(above), top + above, np.inf)
 
 
 def interval(piece: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -388,10 +391,10 @@ def _by_squares(
         if piece.P is not None:
             if sigma < 0.0:
                 return ends
-            rounding = top[0] * _rounding(piece, w)
+            rounding = top[0] * _rounding(piece, w) + LEAST
             unsure = unsure + 2.0 * (abs(A).T @ rounding.ravel())
             fixed += float(np.sum(rounding * (3.0 * np.abs(w) + 2.0 * np.abs(piece.b[:, None]))))
-    round_ = np.isfinite(curved) & (curved > 0.0)
+    round_ = np.isfinite(curved) & (curved > TINY)
     flat = _charges(replace(found, error=found.error + unsure), ends)
     steep = steep + unsure
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -486,7 +489,9 @@ def _propagate(
 ) -> None:
     """Narrow ends by rows Σ a z ≤ rhs, in place: each variable as far as all others are bounded."""
     up = a > 0.0
-    least = a * np.where(up, low[member], high[member])
+    end = np.where(up, low[member], high[member])
+    least = a * end
+    lost = LEAST * np.bincount(place, _underflows(a, end), rhs.size)[place]
     unknown = np.isinf(least)
     least[unknown] = 0.0
     count = np.bincount(place, unknown, rhs.size)[place]
@@ -494,10 +499,12 @@ def _propagate(
     size = np.bincount(place, np.abs(least), rhs.size)[place]
     usable = ((count == 0.0) | ((count == 1.0) & unknown)) & np.isfinite(rhs[place])
     k, share = np.flatnonzero(usable), _outward(low.size)
-    reach = (rhs[place[k]] - (total[k] - least[k]) + share * size[k]) / a[k]
-    k, reach = k[np.isfinite(reach)], reach[np.isfinite(reach)]
-    reach_up = reach + share * np.abs(reach)
-    reach_down = reach - share * np.abs(reach)
+    room = rhs[place[k]] - (total[k] - least[k]) + share * size[k] + lost[k]
+    reach = room / a[k]
+    off = share * np.abs(reach) + LEAST * ((np.abs(reach) < TINY) & (room != 0.0))
+    known = np.isfinite(reach)
+    k, reach, off = k[known], reach[known], off[known]
+    reach_up, reach_down = reach + off, reach - off
     ups = up[k]
     np.minimum.at(high, member[k][ups], reach_up[ups])
     np.maximum.at(low, member[k][~ups], reach_down[~ups])

@@ -85,7 +85,7 @@ class QuadraticRow:
     def vanishes(self, x: Array) -> bool:
         """Whether every term of the row is 0 at x, without any rounding."""
         away = x != 0.0
-        return self.c == 0.0 and not self.G[:, away].any() and not self.g[away].any()
+        return self.c == 0.0 and not self.G[np.ix_(away, away)].any() and not self.g[away].any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class QuadraticRowProgram(ExplicitProgram):
             room = push * row.rounding(x)
             found = near(self.moved(x, -room))
             other = near(self.moved(x, room)) if row.equal else found
-            if found is None or other is None:
+            if found is None or other is None or not (found.exactly and other.exactly):
                 continue
             radius = found.radius + np.abs(other.x - found.x) + other.radius
             signs = (self._sign(each.x, each.radius) for each in (found, other))
@@ -409,7 +409,8 @@ def convex_bound(P: Array, q: Array, constant: float) -> float:
     left = np.abs(P @ x + q) + count * EPS * steep
     scaled = units * left
     value = float(x @ (0.5 * (P @ x) + q)) + constant
-    error = count * EPS * (float(size @ steep) + abs(constant)) + _underflow(x)
+    error = count * EPS * (float(size @ steep) + abs(constant))
+    error += _underflow(x) if x.any() or q.any() else 0.0
     least = value - error - (1.0 + count * EPS) * float(scaled @ scaled) / (2.0 * curvature)
     return least if np.isfinite(least) else -np.inf
 

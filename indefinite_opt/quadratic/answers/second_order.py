@@ -121,7 +121,9 @@ def _curvature(
     # Multipliers are known up to the tolerance, and so is which rows of inequalities are held.
     share = max(tol, RANK_TOLERANCE) if len(rows) > len(body.A) else RANK_TOLERANCE
     free = np.flatnonzero(~at_bounds | weak), rows, share
-    held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
+    held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A]), RANK_TOLERANCE
+    if not count and share == RANK_TOLERANCE:
+        held = free
     return critical_curvature(qp.along_rows.restricted, free, held, count)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, LEAST, Array, is_sparse
+from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, is_sparse
 from indefinite_opt.quadratic.data.standard_form import StandardForm
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
@@ -180,11 +181,11 @@ class DualBound:
         """r and its rounding."""
         slopes = self.point.gradient + self.columns @ multipliers
         terms = self.steep + self.column_sizes @ np.abs(multipliers)
-        error = self.count * np.where(terms > 1e-290, EPS * terms, LEAST)
+        error = self.count * (EPS * terms + LEAST)
         none = terms == 0.0
         if none.any():  # unless that is by underflow, there is no term
-            acting = abs(self.curvature.P.sign()) @ (self.size != 0.0)
-            acting = acting + abs(self.columns.sign()) @ (multipliers != 0.0)
+            of_x, of_rows = self._patterns
+            acting = of_x + of_rows @ (multipliers != 0.0)
             error[none & (acting == 0.0)] = 0.0
         with np.errstate(invalid="ignore"):
             rounding = self._lowest(slopes, 0.0) - self._lowest(slopes, error)
@@ -196,8 +197,14 @@ class DualBound:
             )
             if sums.place.size <= _MAX_EXACT_ENTRIES:
                 slopes[dear] = exact_residuals(sums, point, -self.q[dear])
-                error[dear] = EPS * np.abs(slopes[dear])
+                error[dear] = EPS * np.abs(slopes[dear]) + LEAST * (slopes[dear] != 0.0)
         return slopes - self.turned, error + self.turned_error
+
+    @cached_property
+    def _patterns(self) -> tuple[Array, Any]:
+        """How many entries of the point act on each slope, and which rows do."""
+        of_x = abs(self.curvature.P.sign()) @ (self.size != 0.0).astype(float)
+        return of_x, abs(self.columns.sign())
 
     def _balanced(
         self, multipliers: Array, costly: NDArray[np.bool_]
@@ -419,7 +426,8 @@ def _ends(
         return ends, np.inf
     size, share = np.abs(x), (2.0 * body.n + 4.0) * EPS
     steep = curvature.sizes @ size + np.abs(q)
-    error = np.where(np.diff(curvature.P.indptr) > 0, share * steep, 0.0)
+    curved = np.diff(curvature.P.indptr) > 0
+    error = np.where(curved, share * steep + LEAST * (steep > 0.0), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         far = np.maximum(ends[1] - x, x - ends[0])
         spent = np.where(least > 0.0, 0.5 * error**2 / least, error * far - 0.5 * least * far * far)
