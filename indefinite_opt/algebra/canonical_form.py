@@ -750,7 +750,10 @@ class Reader:
             form = self.operator(args[1])
             self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), form))
         elif kind == "quad_over_lin" and args[1].is_constant():
-            share = weight / float(_divisor(e)[0])
+            divisor = float(_divisor(e)[0])
+            if divisor < 0.0:
+                raise NotCanonical(f"{e} with the divisor {divisor}", "a positive divisor")
+            share = weight / divisor
             self._square(e, args[0], _along(e, share) if np.ndim(share) else share)
         elif kind == "Power":
             self._square(e, args[0], weight)
@@ -942,9 +945,19 @@ def level(values: Any) -> Any:
     return values
 
 
+def _real(value: Any) -> Any:
+    """A real array or sparse matrix of the same numbers; none has an imaginary part."""
+    numbers = value.data if is_sparse(value) else np.asarray(value)
+    if np.iscomplexobj(numbers):
+        if np.any(np.imag(numbers)):
+            raise NotCanonical("a constant with imaginary parts", "real numbers")
+        value = value.real
+    return value if is_sparse(value) else np.asarray(value, dtype=float)
+
+
 def _of_array(value: Any) -> Operator:
     """An array as an operator, which is a multiple of the identity or a diagonal if it is one."""
-    array: Any = value if is_sparse(value) else np.asarray(value, dtype=float)
+    array: Any = _real(value)
     if array.ndim < 2:
         return Operator.of(ColumnFactor(np.atleast_1d(array)))
     if array.shape[0] == array.shape[1]:
@@ -997,7 +1010,7 @@ def _vector(e: Any, may_be_infinite: bool = False) -> Array:
     value = e.value
     if value is None:
         raise NotCanonical(f"the parameter {e} without a value", "numbers")
-    value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
+    value = _real(value.toarray() if is_sparse(value) else value)
     if not np.isfinite(value).all() and (not may_be_infinite or np.isnan(value).any()):
         raise NotCanonical(f"{e}, which is {value}", "finite numbers")
     return np.atleast_1d(value.ravel(order="F"))

@@ -345,7 +345,8 @@ def _kind(origin: Any) -> str:
     elif name in ("index", "special_index"):
         return "index"
     elif name == "transpose":
-        if origin.ndim == 2:
+        axes = origin.axes
+        if origin.ndim == 2 and (axes is None or [axis % 2 for axis in axes] == [1, 0]):
             return "transpose"
     elif name == "MatrixFrac":
         if args[0].ndim < 2 or min(args[0].shape) == 1:

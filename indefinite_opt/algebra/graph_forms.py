@@ -559,7 +559,9 @@ class _GraphReader(Reader):
             return None
         every, w = self.affine(e.args[0]), np.array([float(part) for part in e.origin.w])
         used = np.flatnonzero(w)
-        u, w = every.through(_picked(used, every.m)), w[used]
+        # Versions of cvxpy differ in whether `w` has weights that are 0.
+        places = used if w.size == every.m else np.flatnonzero(e.origin._keep)[used]
+        u, w = every.through(_picked(places, every.m)), w[used]
 
         def phi(v: Array) -> Array:
             with np.errstate(all="ignore"):

@@ -194,3 +194,50 @@ def test_rounding_inside_a_norm_is_that_of_its_terms(library: Any) -> None:
     b, left = library.Variable(name="b"), library.Constant(0.1) + 0.2 - 0.3
     form = canonical(Model(minimize=b, subject_to={"a": library.abs(left) <= 0}))
     assert form.residuals({"b": np.array(1.0)})["a"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("weights", [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0], [0, 0, 2]])
+def test_a_geometric_mean_without_some_entries_is_that_of_the_others(weights: list[int]) -> None:
+    """Every entry is at its end: √9 for two of them with ends 1, 1 and 9, and so on."""
+    x, ends = cvxpy.Variable(3), np.array([1.0, 4.0, 9.0])
+    problem = cvxpy.Problem(cvxpy.Maximize(cvxpy.geo_mean(x, weights)), [x >= 0.0, x <= ends])
+    best = float(np.prod(ends ** (np.array(weights) / sum(weights))))
+    result = iopt.solve(problem)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(best, rel=1e-5)
+    x.value = np.ones(3)
+    assert iopt.verify(problem).bound == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize("same", [
+    lambda A: cvxpy.transpose(A, axes=(0, 1)), lambda A: cvxpy.swapaxes(A, 0, 0),
+    lambda A: cvxpy.moveaxis(A, 1, 1), lambda A: cvxpy.permute_dims(A, (0, -1)),
+    lambda A: cvxpy.permute_dims(A.T, (1, 0)), lambda A: A.T.T,
+])  # fmt: skip
+def test_axes_that_stay_are_not_exchanged(same: Any) -> None:
+    """x₁ + x₂ is least at (0, 1) with the rows of A, and at (2, 0) with those of Aᵀ."""
+    A, x = cvxpy.Constant(np.array([[1.0, 2.0], [0.0, 1.0]])), cvxpy.Variable(2)
+    rows = [same(A) @ x >= np.array([2.0, 0.0]), x >= 0.0]
+    result = iopt.solve(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(x)), rows))
+    assert result.objective == pytest.approx(1.0, rel=1e-6)
+
+
+def test_imaginary_parts_are_not_left_out() -> None:
+    """|ix - 2i|² is 0 at x = 2; without imaginary parts it is 0 everywhere."""
+    x = cvxpy.Variable(1)
+    inner = np.array([[1j]]) @ x - np.array([2j])
+    x.value = np.zeros(1)
+    ends = [x >= 0.0, x <= 3.0]
+    for objective, rows in ((cvxpy.sum_squares(inner), []), (x[0], [cvxpy.abs(inner) <= 1.0])):
+        problem = cvxpy.Problem(cvxpy.Minimize(objective), rows + ends)
+        with pytest.raises(iopt.errors.ProblemError, match="expected real expressions"):
+            iopt.verify(problem)
+        with pytest.raises(iopt.errors.ProblemError, match="expected real expressions"):
+            iopt.solve(problem)
+
+
+def test_squares_over_a_negative_number_are_refused() -> None:
+    x = cvxpy.Variable(2)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.quad_over_lin(x, -1.0)), [x >= -1.0, x <= 1.0])
+    with pytest.raises(iopt.errors.ProblemError, match="divisor"):
+        iopt.solve(problem)

@@ -101,6 +101,11 @@ class CvxpyParts(NamedTuple):
     """The objective as an argument of `Model`."""
 
 
+def _has_complex_parts(e: Any) -> bool:
+    """Whether complex numbers are anywhere in an expression, which itself may be real."""
+    return bool(e.is_complex()) or any(map(_has_complex_parts, e.args))
+
+
 def parts_of_cvxpy(problem: Any) -> CvxpyParts:
     """The parts of a cvxpy problem.
 
@@ -114,7 +119,7 @@ def parts_of_cvxpy(problem: Any) -> CvxpyParts:
     if not variables:
         raise ProblemError("problem", "a problem with variables", "none")
     for part in (problem.objective, *problem.constraints):
-        if any(argument.is_complex() for argument in part.args):
+        if any(map(_has_complex_parts, part.args)):
             raise ProblemError("problem", "real expressions", " ".join(str(part).split()))
         if type(part).__name__ == "FiniteSet":
             expected = "variables of real numbers in intervals"
