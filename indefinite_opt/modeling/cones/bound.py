@@ -238,12 +238,12 @@ def bound_by_ranges(form: GraphForm, ends: tuple[Array, Array]) -> float:
     c, low, high = form.c[used], ends[0][used], ends[1][used]
     parts = np.minimum(c * low, c * high)
     rounding = (c.size + 2.0) * EPS * (float(np.abs(parts).sum()) + abs(form.constant))
-    rounding += LEAST * float(np.sum([_underflows(c, low), _underflows(c, high)]))
+    rounding += LEAST * float(np.sum([underflows(c, low), underflows(c, high)]))
     total = float(parts.sum()) + form.constant - rounding
     return total if np.isfinite(total) else -np.inf
 
 
-def _underflows(a: Array, b: Array) -> NDArray[np.bool_]:
+def underflows(a: Array, b: Array) -> NDArray[np.bool_]:
     """Where the product of two arrays may be off by up to `LEAST`."""
     return np.asarray((np.abs(a * b) < TINY) & (a != 0.0) & (b != 0.0))
 
@@ -335,7 +335,7 @@ def image(matrix: Any, b: Array, ends: tuple[Array, Array]) -> tuple[Array, Arra
         at = np.where(up, first[A.indices], second[A.indices])
         terms = A.data * at
         size = np.bincount(place, np.abs(terms), m) + np.abs(b)
-        lost = LEAST * np.bincount(place, _underflows(A.data, at), m)
+        lost = LEAST * np.bincount(place, underflows(A.data, at), m)
         # An infinite end is not rounded; the other end may be finite all the same.
         return np.bincount(place, terms, m) + b, share * size + lost
 
@@ -491,7 +491,7 @@ def _propagate(
     up = a > 0.0
     end = np.where(up, low[member], high[member])
     least = a * end
-    lost = LEAST * np.bincount(place, _underflows(a, end), rhs.size)[place]
+    lost = LEAST * np.bincount(place, underflows(a, end), rhs.size)[place]
     unknown = np.isinf(least)
     least[unknown] = 0.0
     count = np.bincount(place, unknown, rhs.size)[place]

@@ -14,8 +14,8 @@ from indefinite_opt.algebra import (
     Zero,
     alone_in_rows,
 )
-from indefinite_opt.foundation import EPS, LEAST, TINY, Array, derived
-from indefinite_opt.modeling.cones.bound import slopes
+from indefinite_opt.foundation import EPS, LEAST, Array, derived
+from indefinite_opt.modeling.cones.bound import slopes, underflows
 from indefinite_opt.modeling.cones.multipliers import Solved
 from indefinite_opt.quadratic import Polyhedron
 
@@ -139,9 +139,8 @@ def _margins(form: GraphForm, z: Array, radius: Array) -> Array:
         u = piece.at(z)
         error = np.where(count > 2.0, count * EPS * size, 0.0) + abs(piece.A) @ radius
         at = z[piece.A.indices]
-        lost = (np.abs(piece.A.data * at) < TINY) & (at != 0.0)  # by underflow
         rows = np.repeat(np.arange(u.size), np.diff(piece.A.indptr))
-        error += LEAST * np.bincount(rows, lost, u.size)
+        error += LEAST * np.bincount(rows, underflows(piece.A.data, at), u.size)
         alone = alone_in_rows(piece.A)
         error[alone] = EPS * np.abs(u.ravel()[alone])  # one sum, which is 0 only if it is exact
         error[_is_exact(piece)] = 0.0

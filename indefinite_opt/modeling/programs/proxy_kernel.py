@@ -422,7 +422,7 @@ class ProxyDual(PairedProgram):
         norm = float(np.linalg.norm(x))
         farthest = self.C * np.sqrt(2.0 * self.problem.smaller_class)
         rounding = self.problem.zero_tolerance * norm * (norm + farthest)
-        # Of the sums of weights, and of what these are of the largest ones.
+        # Sums of weights, whose total is at most 2C times the smaller class.
         rounding += 4.0 * (self.n + 8.0) * EPS * self.C * self.problem.smaller_class
         if self.rho is not None:
             return rounding

@@ -180,7 +180,8 @@ class Tree:
         self._open = [_Node(-np.inf, next(self._count), *self._reach, middle)]
         self._started = False
         self.halted = False
-        """Whether its last run was ended by the user or by a limit of nodes."""
+        """Whether the user or a limit of nodes has ended it, so that the next certificate takes the
+        bound as it is."""
 
     # -------------------------------------------------------------------------------- search
 

@@ -118,7 +118,8 @@ def _curvature(
     loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
     count = int(weak.sum() + loose.sum())
     rows = np.vstack([body.G[active & ~loose], body.A])
-    # Multipliers are known up to the tolerance, and so is which rows of inequalities are held.
+    # Multipliers are known up to the tolerance: of rows that nearly depend on each other, not all
+    # need be held.
     share = max(tol, RANK_TOLERANCE) if len(rows) > len(body.A) else RANK_TOLERANCE
     free = np.flatnonzero(~at_bounds | weak), rows, share
     held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A]), RANK_TOLERANCE

@@ -353,7 +353,8 @@ def _ends_of_minimisers(qp: PolyhedralQP) -> tuple[Array, Array] | None:
 def _certain(qp: PolyhedralQP, x: Array) -> float:
     """A value that some feasible point attains for certain, near x if possible; or inf."""
     for point in (qp.feasible.project(x), first_point(qp)):
-        if qp.feasible.near(point) is not None and answers.holds_exactly(qp, point):
+        near = qp.feasible.near(point)
+        if near is not None and near.exactly:
             found, error = answers.attained(qp, qp.at(point), 0.0)
             return found.value + error
     return np.inf

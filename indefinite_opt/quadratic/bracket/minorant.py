@@ -289,7 +289,7 @@ def lower_bound(
     lost += loss_of_sums(n, scaled.size + size + m * shift + added)  # 6
     lost += loss_beyond_ends(scaled.tolerance, terms.sizes, np.abs(terms.squares) + shift)  # 2, 4
     lost += 1.125 * float(pulls @ scaled.row_tolerance)  # 3
-    if np.any(bound.nu):
+    if np.any(bound.nu):  # whose products may underflow, also where f is 0
         lost += (m + 8) * TINY
     slack = lost * outwards + bound.slack * (outwards - 1.0)
     value, slack = bound.value - slack, bound.slack + slack
